@@ -1,0 +1,1 @@
+"""From plans to files: contexts for the templates, the renderer, the writer."""

@@ -1,0 +1,137 @@
+"""Finds the JAX callables that ops.yaml names, and reads their signatures and sources."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from codegen.diagnostics import did_you_mean
+
+LIBRARIES = {"jnp": "jax.numpy", "lax": "jax.lax", "jsp": "jax.scipy.special"}
+FAMILIES = "torchtpu.lowerings"
+
+
+@dataclass(frozen=True)
+class NotFound(Exception):
+    """A path that leads nowhere: `part` of it is wrong."""
+
+    message: str
+    help: str | None = None
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Lowerings:
+    """Resolves dotted paths. `package` holds the families; tests use their own."""
+
+    def __init__(self, package: str = FAMILIES) -> None:
+        self.package = package
+        self._modules: dict[str, ModuleType | NotFound] = {}
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        head, dot, name = path.partition(".")
+        if not dot or not name:
+            raise NotFound(
+                f"'{path}' is not a dotted path", f"write {', '.join(f'{lib}.x' for lib in LIBRARIES)} or family.function"
+            )
+        module = self._module(head)
+        target: Any = module
+        for part in name.split("."):
+            choices = [choice for choice in dir(target) if not choice.startswith("_")]
+            if part.startswith("_") or not hasattr(target, part):
+                raise NotFound(f"{module.__name__} has no '{name}'" + did_you_mean(part, choices))
+            target = getattr(target, part)
+        if not callable(target):
+            raise NotFound(f"'{path}' is not a function")
+        return target
+
+    def is_family(self, path: str) -> bool:
+        return path.partition(".")[0] not in LIBRARIES
+
+    def parameters(self, path: str) -> dict[str, inspect.Parameter]:
+        return dict(inspect.signature(self.resolve(path)).parameters)
+
+    def source(self, path: str) -> str:
+        """The text of a hand-written lowering and of what it calls in its own module; of a library function, nothing."""
+        if not self.is_family(path):
+            return ""
+        return "\n".join(ast.unparse(node) for node in self.definitions(path))
+
+    def definitions(self, path: str) -> list[ast.stmt]:
+        """The definition of a hand-written lowering, followed by those that it reaches in the families."""
+        seen: dict[tuple[str, str], ast.stmt] = {}
+        target = inspect.unwrap(self.resolve(path))
+        self._reach(getattr(target, "__module__", ""), getattr(target, "__name__", ""), seen)
+        return list(seen.values())
+
+    def _reach(self, module_name: str, name: str, seen: dict[tuple[str, str], ast.stmt]) -> None:
+        if (module_name, name) in seen or not module_name.startswith(self.package):
+            return
+        module = importlib.import_module(module_name)
+        definition = _top_level(module).get(name)
+        if definition is None:
+            return
+        seen[module_name, name] = definition
+        for node in ast.walk(definition):
+            if isinstance(node, ast.Name):
+                self._follow(module, node.id, None, seen)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                self._follow(module, node.value.id, node.attr, seen)
+
+    def _follow(self, module: ModuleType, name: str, attribute: str | None, seen: dict) -> None:
+        """Goes from a name used in `module` to its definition, wherever that was imported from."""
+        target = getattr(module, name, None)
+        if isinstance(target, ModuleType):
+            if attribute:
+                self._reach(target.__name__, attribute, seen)
+        elif attribute is None:
+            self._reach(getattr(inspect.unwrap(target), "__module__", None) or module.__name__ if callable(target) else module.__name__, name, seen)
+
+    def _module(self, head: str) -> ModuleType:
+        if head not in self._modules:
+            self._modules[head] = self._import(head)
+        module = self._modules[head]
+        if isinstance(module, NotFound):
+            raise module
+        return module
+
+    def _import(self, head: str) -> ModuleType | NotFound:
+        name = LIBRARIES.get(head) or f"{self.package}.{head}"
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                return NotFound(f"{name} does not import: {error}")
+            choices = [*LIBRARIES, *self._families()]
+            return NotFound(f"there is no family '{head}' in {self.package}" + did_you_mean(head, choices))
+        except Exception as error:  # a family is the author's own code: whatever it raises is what they have to read
+            return NotFound(f"{name} does not import: {type(error).__name__}: {error}")
+
+    def _families(self) -> list[str]:
+        package = importlib.import_module(self.package)
+        return [module.name for module in pkgutil.iter_modules(package.__path__)]
+
+
+def _top_level(module: ModuleType) -> dict[str, ast.stmt]:
+    """Top-level definitions and assignments of a module by name."""
+    cached = _TOP_LEVEL.get(module.__name__)
+    if cached is None:
+        cached = {}
+        for node in ast.parse(textwrap.dedent(inspect.getsource(module))).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                cached[node.name] = node
+            elif isinstance(node, ast.Assign):
+                cached.update({target.id: node for target in node.targets if isinstance(target, ast.Name)})
+        _TOP_LEVEL[module.__name__] = cached
+    return cached
+
+
+_TOP_LEVEL: dict[str, dict[str, ast.stmt]] = {}

@@ -1,0 +1,186 @@
+"""What a lowering returns, by jax.eval_shape, next to what torch's meta kernel says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from codegen.derive import Plan, Role
+from codegen.probe.samples import DIFFERENTIABLE, DTYPES, accepted, on, operator
+
+_NUMPY = {
+    torch.bool: np.dtype(bool),
+    torch.uint8: np.dtype("uint8"),
+    torch.int8: np.dtype("int8"),
+    torch.int16: np.dtype("int16"),
+    torch.int32: np.dtype("int32"),
+    torch.int64: np.dtype("int64"),
+    torch.float16: np.dtype("float16"),
+    torch.bfloat16: np.dtype(jnp.bfloat16),
+    torch.float32: np.dtype("float32"),
+    torch.float64: np.dtype("float64"),
+    torch.complex64: np.dtype("complex64"),
+    torch.complex128: np.dtype("complex128"),
+}
+_HALF = (torch.float16, torch.bfloat16)
+
+
+def disagreements(plan: Plan, lowering: Callable[..., Any]) -> list[str]:
+    """In which ways the lowering's outputs differ from torch's, over the samples that torch accepts."""
+    found = []
+    with jax.enable_x64(True):
+        for arguments in accepted(plan.group.author, _dtypes(plan)):
+            problem = _compare(plan, lowering, arguments)
+            if problem:
+                found.append(f"for ({_described(arguments)}) {problem}")
+    return list(dict.fromkeys(found))
+
+
+def _dtypes(plan: Plan) -> tuple[torch.dtype, ...]:
+    dtypes, only = DIFFERENTIABLE if _is_backward(plan) else DTYPES, plan.tests.dtypes
+    return dtypes if only is None else tuple(dtype for dtype in dtypes if str(_NUMPY[dtype]) in only)
+
+
+def _is_backward(plan: Plan) -> bool:
+    """Samples of these are made without a forward pass: their shapes need not fit together, though torch takes them."""
+    return "backward" in plan.name
+
+
+def _compare(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
+    expected = _expected(plan, arguments)
+    computed = _computation_dtype(plan, arguments)
+    try:
+        outputs = _evaluate(plan, lowering, arguments, computed)
+    except Exception as error:  # the lowering is the author's own code
+        if _is_backward(plan):
+            return None
+        said = str(error).splitlines()[0] if str(error) else ""
+        return f"the lowering raises {type(error).__name__}: {said[:160]}"
+    if plan.entry.returns is not None:
+        names = plan.group.author.returns
+        expected = [expected[names.index(name)] for name in plan.entry.returns]
+    outputs = outputs[: len(outputs) - len(plan.entry.mutates)]
+    if len(outputs) != len(expected):
+        return f"the lowering returns {len(outputs)} outputs, torch {len(expected)}"
+    for output, meta in zip(outputs, expected):
+        if output is None:
+            continue
+        dtype = _NUMPY[meta.dtype]
+        # Outputs of the computation dtype become meta's, as the entry's `promote` declares.
+        allowed = {dtype} if computed is None else {dtype, _NUMPY[computed]}
+        if tuple(output.shape) != tuple(meta.shape) or output.dtype not in allowed:
+            return f"the lowering returns {output.dtype}{list(output.shape)}, torch {dtype}{list(meta.shape)}"
+    return None
+
+
+def _expected(plan: Plan, arguments: dict[str, Any]) -> list[torch.Tensor]:
+    """What torch returns, or, of an op that only writes, what it writes."""
+    arguments = on("meta", arguments)
+    result = operator(plan.group.author)(**arguments)
+    if result is None:
+        result = [arguments[a.argument.name] for a in plan.arguments if a.role is Role.WRITE]
+    return _flat(result)
+
+
+def _evaluate(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any], computed: torch.dtype | None) -> list[Any]:
+    """The flat outputs of the lowering, called as torchtpu.miss calls it."""
+    traced, static = {}, {}
+    defaults = {a.name: a.default_value for a in operator(plan.group.author)._schema.arguments}
+    for a in plan.arguments:
+        name = a.argument.python_name
+        value = arguments.get(a.argument.name, defaults[a.argument.name])
+        if a.role is Role.TRACED and value is not None and value not in a.specialize:
+            traced[name] = _abstract(value)
+        elif a.argument.base == "Tensor" and value is not None:
+            traced[name] = _abstract(value)
+        else:
+            dims = a.argument.name == plan.entry.dims and ("[]" in a.argument.type or value is not None)
+            static[name] = _dims(value, _rank(arguments)) if dims else _static(value, a.argument.base)
+    static |= {name: 2 for name in plan.key_sizes}
+    promoted = {a.argument.python_name for a in plan.arguments if a.argument.name in plan.promoted}
+
+    def call(key: Any, traced: dict[str, Any]) -> Any:
+        cast = {name: _cast(value, computed) if name in promoted and computed else value for name, value in traced.items()}
+        return lowering(*((key,) if plan.entry.rng else ()), **cast, **static)
+
+    result = jax.eval_shape(call, jax.eval_shape(lambda: jax.random.key(0)), traced)
+    if hasattr(result, "ok"):  # Checked: a value and whether it counts
+        result = result.value
+    return jax.tree.leaves(result, is_leaf=lambda leaf: leaf is None)
+
+
+def _computation_dtype(plan: Plan, arguments: dict[str, Any]) -> torch.dtype | None:
+    """torch.result_type of the promoted arguments, adjusted as `promote` says; None if nothing is promoted."""
+    operands = [arguments[name] for name in plan.promoted if arguments.get(name) is not None]
+    flat = [item for operand in operands for item in (operand if isinstance(operand, list) else [operand])]
+    if not any(isinstance(item, torch.Tensor) for item in flat):
+        return None
+    dtype = arguments.get("dtype") or _result_type(flat)
+    if plan.promote == "int_to_float" and not (dtype.is_floating_point or dtype.is_complex):
+        dtype = torch.get_default_dtype()
+    if plan.promote == "int_to_long" and not (dtype.is_floating_point or dtype.is_complex) and not arguments.get("dtype"):
+        dtype = torch.int64
+    return torch.float32 if dtype in _HALF and plan.promote != "bool" else dtype
+
+
+def _result_type(operands: list[Any]) -> torch.dtype:
+    """torch.result_type takes two operands; of more, tensors with dimensions decide first, as there."""
+    tensors = [item for item in operands if isinstance(item, torch.Tensor)]
+    dtype = tensors[0].dtype
+    for tensor in tensors[1:]:
+        dtype = torch.promote_types(dtype, tensor.dtype)
+    for number in operands:
+        if not isinstance(number, torch.Tensor):
+            dtype = torch.result_type(torch.empty(1, dtype=dtype), number)
+    return dtype
+
+
+def _abstract(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_abstract(item) for item in value]
+    if isinstance(value, torch.Tensor):
+        return jax.ShapeDtypeStruct(tuple(value.shape), _NUMPY[value.dtype])
+    dtype = jnp.int64 if isinstance(value, int) else jnp.float64
+    return jax.ShapeDtypeStruct((), dtype, weak_type=True)
+
+
+def _cast(value: Any, dtype: torch.dtype) -> Any:
+    return [_cast(item, dtype) for item in value] if isinstance(value, list) else value.astype(_NUMPY[dtype])
+
+
+def _static(value: Any, type_: str) -> Any:
+    if type_ == "ScalarType" and value is not None:
+        return _NUMPY[value if isinstance(value, torch.dtype) else torch.int64]  # the only default that schemas have
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _rank(arguments: dict[str, Any]) -> int:
+    return _flat(list(arguments.values()))[0].ndim
+
+
+def _dims(value: Any, ndim: int) -> Any:
+    if isinstance(value, int):
+        return value % max(ndim, 1)
+    return tuple(sorted(dim % ndim for dim in value)) if value else tuple(range(ndim))
+
+
+def _flat(result: Any) -> list[torch.Tensor]:
+    """The tensors in a result: one, several, or lists of them."""
+    if isinstance(result, (tuple, list)):
+        return [tensor for item in result for tensor in _flat(item)]
+    return [result] if isinstance(result, torch.Tensor) else []
+
+
+def _described(arguments: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_value(value)}" for name, value in arguments.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{_NUMPY[value.dtype]}{list(value.shape)}"
+    return f"[{', '.join(_value(item) for item in value)}]" if isinstance(value, list) else str(value).removeprefix("torch.")

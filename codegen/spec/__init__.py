@@ -1,0 +1,1 @@
+"""The form of ops.yaml: its fields, its model, its loader."""

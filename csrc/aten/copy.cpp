@@ -1,0 +1,141 @@
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/from_blob.h>
+
+#include "aten/native.h"
+#include "pjrt/client.h"
+#include "runtime/dtype.h"
+#include "runtime/errors.h"
+#include "runtime/storage.h"
+
+namespace torchtpu::native {
+namespace {
+
+using runtime::buffer_of;
+
+// Every byte of the storage belongs to exactly one element of the tensor.
+bool covers_storage(const at::Tensor& tensor) {
+  return tensor.is_non_overlapping_and_dense() && tensor.storage().nbytes() == tensor.numel() * tensor.itemsize();
+}
+
+bool is_whole(const at::Tensor& tensor) {
+  const auto& base = buffer_of(tensor).base();
+  return tensor.is_contiguous() && tensor.sizes().equals(base.sizes) && tensor.scalar_type() == base.dtype &&
+         !tensor.is_conj() && !tensor.is_neg();
+}
+
+// dst[...] = src on one device: the `tpu::copy_` program. Below Conjugate and Negative, whose fallbacks would call us again.
+void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
+  static auto op = c10::Dispatcher::singleton()
+                       .findSchemaOrThrow("tpu::copy_", "")
+                       .typed<at::Tensor&(at::Tensor&, const at::Tensor&)>();
+  auto self = dst;
+  op.redispatch(c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), self, src);
+}
+
+// A contiguous copy that is the whole of its storage.
+at::Tensor whole_copy(const at::Tensor& src) {
+  auto copy = empty_memory_format(c10::fromIntArrayRefSlow(src.sizes()), src.scalar_type(), std::nullopt, src.device(),
+                                  std::nullopt, std::nullopt);
+  copy_on_device(src, copy);
+  return copy;
+}
+
+void copy_from_host(const at::Tensor& src, const at::Tensor& dst) {
+  if (!covers_storage(dst) || dst.is_conj() || dst.is_neg()) {
+    auto staged = empty_memory_format(c10::fromIntArrayRefSlow(src.sizes()), dst.scalar_type(), std::nullopt, dst.device(),
+                                      std::nullopt, std::nullopt);
+    copy_from_host(src, staged);
+    return copy_on_device(staged, dst);
+  }
+  // Laid out on the host as on the device, so that the upload is one copy of memory. The storage is written as a whole, and so
+  // takes the shape and dtype of this tensor as its base.
+  auto options = at::TensorOptions().dtype(dst.scalar_type()).device(at::kCPU);
+  bool laid_out = src.scalar_type() == dst.scalar_type() && src.sizes() == dst.sizes() && src.strides() == dst.strides() &&
+                  !src.is_conj() && !src.is_neg();
+  auto staged = laid_out ? src : at::empty_strided(dst.sizes(), dst.strides(), options).copy_(src);
+  auto base = runtime::base_for(dst.sizes(), dst.strides(), dst.scalar_type());
+  auto& handle = buffer_of(dst);
+  auto buffer = runtime::upload(staged.const_data_ptr(), base, handle.device());
+  handle.reset(std::move(base), handle.nbytes());
+  handle.store(std::move(buffer));
+}
+
+void copy_to_host(const at::Tensor& src, const at::Tensor& dst) {
+  const auto& base = buffer_of(src).base();
+  bool laid_out = covers_storage(src) && src.scalar_type() == base.dtype && !src.is_conj() && !src.is_neg() &&
+                  runtime::base_for(src.sizes(), src.strides(), base.dtype).sizes == base.sizes;
+  if (!laid_out) return copy_to_host(whole_copy(src), dst);
+  bool direct = dst.scalar_type() == src.scalar_type() && dst.sizes() == src.sizes() && dst.strides() == src.strides() &&
+                !dst.is_conj() && !dst.is_neg();
+  auto options = at::TensorOptions().dtype(src.scalar_type()).device(at::kCPU);
+  auto staged = direct ? dst : at::empty_strided(src.sizes(), src.strides(), options);
+  runtime::guarded("copy to the host",
+                   [&] { buffer_of(src).load()->to_host(staged.mutable_data_ptr(), staged.numel() * staged.itemsize()); });
+  if (!direct) dst.copy_(staged);
+}
+
+void copy_between_devices(const at::Tensor& src, const at::Tensor& dst) {
+  if (!is_whole(src)) return copy_between_devices(whole_copy(src), dst);
+  auto staged = empty_memory_format(c10::fromIntArrayRefSlow(src.sizes()), src.scalar_type(), std::nullopt, dst.device(),
+                                    std::nullopt, std::nullopt);
+  auto& handle = buffer_of(staged);
+  auto target = static_cast<size_t>(handle.device());
+  handle.store(runtime::guarded("copy between devices", [&] {
+    return pjrt::BufferRef(pjrt::Client::get().copy_to_device(*buffer_of(src).load().get(), target));
+  }));
+  _copy_from(staged, dst, false);
+}
+
+}  // namespace
+
+at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
+  if (dst.numel() == 0) return dst;
+  if (self.is_cpu()) {
+    copy_from_host(self, dst);
+  } else if (dst.is_cpu()) {
+    copy_to_host(self, dst);
+  } else if (self.device() != dst.device()) {
+    TORCH_CHECK_NOT_IMPLEMENTED(self.is_privateuseone() && dst.is_privateuseone(), "torchtpu: copy from ", self.device(), " to ",
+                                dst.device(), "; copy through the CPU");
+    copy_between_devices(self, dst);
+  } else if (is_whole(self) && is_whole(dst) && self.scalar_type() == dst.scalar_type() && self.sizes() == dst.sizes()) {
+    // Buffers are immutable: the copy is the same buffer, until one of the two storages is written.
+    buffer_of(dst).store(buffer_of(self).load());
+  } else {
+    copy_on_device(self, dst);
+  }
+  return dst;
+}
+
+at::Tensor _copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
+  dst.resize_(self.sizes());
+  return _copy_from(self, dst, false);
+}
+
+at::Scalar _local_scalar_dense(const at::Tensor& self) {
+  auto& client = pjrt::Client::get();
+  const auto& base = buffer_of(self).base();
+  auto host = at::empty({}, at::TensorOptions().dtype(self.scalar_type()).device(at::kCPU));
+  if (client.host_can_read() && base.dtype == self.scalar_type() && !self.is_conj() && !self.is_neg()) {
+    // Row-major host memory: the element is where its offset says.
+    auto buffer = buffer_of(self).load();
+    runtime::guarded("item", [&] { buffer->await(); });
+    std::memcpy(host.mutable_data_ptr(),
+                static_cast<const char*>(buffer->device_pointer()) + self.storage_offset() * self.itemsize(), self.itemsize());
+  } else {
+    copy_to_host(self.reshape({}), host);
+  }
+  return host.item();
+}
+
+bool equal(const at::Tensor& self, const at::Tensor& other) {
+  TORCH_CHECK(self.device() == other.device(), "Expected all tensors to be on the same device, but found at least two devices, ",
+              self.device(), " and ", other.device(), "!");
+  if (self.sizes() != other.sizes()) return false;
+  return self.numel() == 0 || self.eq(other).all().item<bool>();
+}
+
+}  // namespace torchtpu::native

@@ -1,0 +1,41 @@
+// ATen kernels that are the runtime's own: memory, views, copies. Named after the overload; registered by the `native:` entries of
+// ops.yaml.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace torchtpu::native {
+
+at::Tensor empty_memory_format(c10::SymIntArrayRef size, std::optional<at::ScalarType> dtype,
+                               std::optional<at::Layout> layout, std::optional<at::Device> device,
+                               std::optional<bool> pin_memory, std::optional<at::MemoryFormat> memory_format);
+at::Tensor empty_strided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride, std::optional<at::ScalarType> dtype,
+                         std::optional<at::Layout> layout, std::optional<at::Device> device,
+                         std::optional<bool> pin_memory);
+
+at::Tensor as_strided(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride,
+                      std::optional<int64_t> storage_offset);
+at::Tensor view(const at::Tensor& self, at::IntArrayRef size);
+at::Tensor _reshape_alias(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride);
+at::Tensor unfold(const at::Tensor& self, int64_t dimension, int64_t size, int64_t step);
+at::Tensor view_as_real(const at::Tensor& self);
+at::Tensor view_as_complex(const at::Tensor& self);
+
+const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size, std::optional<at::MemoryFormat> memory_format);
+at::Tensor& set_(at::Tensor& self);
+at::Tensor& set_source_Tensor(at::Tensor& self, const at::Tensor& source);
+at::Tensor& set_source_Storage(at::Tensor& self, at::Storage source);
+at::Tensor& set_source_Storage_storage_offset(at::Tensor& self, at::Storage source, int64_t storage_offset,
+                                              at::IntArrayRef size, at::IntArrayRef stride);
+
+// Copies between any two of: the host, a device, another device; any dtypes, strides and shapes that broadcast.
+at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking);
+at::Tensor _copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst);
+at::Scalar _local_scalar_dense(const at::Tensor& self);
+bool equal(const at::Tensor& self, const at::Tensor& other);
+
+int64_t _fused_sdp_choice(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                          const std::optional<at::Tensor>& attn_mask, double dropout_p, bool is_causal,
+                          std::optional<double> scale, bool enable_gqa);
+
+}  // namespace torchtpu::native

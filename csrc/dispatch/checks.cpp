@@ -1,0 +1,85 @@
+#include "dispatch/checks.h"
+
+#include <ATen/Dispatch_v2.h>
+#include <ATen/core/Tensor.h>
+
+#include <cmath>
+
+namespace torchtpu::dispatch::checks {
+namespace {
+
+bool is_number(const c10::IValue& value) {
+  return value.isInt() || value.isDouble() || value.isComplexDouble() || value.isBool();
+}
+
+double real(const c10::IValue& number) {
+  if (number.isInt()) return static_cast<double>(number.toInt());
+  if (number.isBool()) return number.toBool();
+  return number.toDouble();
+}
+
+}  // namespace
+
+bool value_fits_self(Args args) {
+  size_t last = args.size() - 1;
+  while (last > 0 && !is_number(args[last])) --last;
+  auto value = args[last].toScalar();
+  auto dtype = args[0].toTensor().scalar_type();
+  // What has as many bits as the number itself holds every number.
+  if (dtype == at::kBool || (value.isIntegral(true) && dtype == at::kLong) || dtype == at::kComplexDouble) return true;
+  try {
+    AT_DISPATCH_V2(dtype, "value_fits_self", AT_WRAP([&] { value.to<scalar_t>(); }), AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX),
+                   AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), at::kBool, at::kHalf, at::kBFloat16);
+  } catch (const std::exception&) {
+    return false;
+  }
+  return true;
+}
+
+bool no_integer_to_negative_power(Args args) {
+  return !(args[1].isInt() && args[1].toInt() < 0 && c10::isIntegralType(args[0].toTensor().scalar_type(), true));
+}
+
+bool arange_bounds(Args args) {
+  double start = real(args[0]), end = real(args[1]), step = real(args[2]);
+  return std::isfinite(start) && std::isfinite(end) && (step > 0 ? end >= start : step < 0 && end <= start);
+}
+
+bool leaky_relu_in_place_slope(Args args) { return !args[3].toBool() || real(args[2]) >= 0; }
+
+bool elu_in_place_alpha(Args args) { return !args[4].toBool() || real(args[1]) >= 0; }
+
+bool uniform_bounds(Args args) { return args[1].toDouble() <= args[2].toDouble(); }
+
+bool normal_std(Args args) { return (args[2].isDouble() ? args[2] : args[1]).toDouble() >= 0; }
+
+bool log_normal_std(Args args) { return args[2].toDouble() > 0; }
+
+bool cauchy_sigma(Args args) { return args[2].toDouble() > 0; }
+
+bool exponential_lambda(Args args) { return args[1].toDouble() > 0; }
+
+bool geometric_p(Args args) { return args[1].toDouble() > 0 && args[1].toDouble() < 1; }
+
+bool bernoulli_p(Args args) { return args[1].toDouble() >= 0 && args[1].toDouble() <= 1; }
+
+bool random_from_to(Args args) {
+  // (self, from, to?, generator) or (self, to, generator), and an out= perhaps: bounds in order and within the dtype.
+  auto dtype = args[0].toTensor().scalar_type();
+  bool has_from = args.size() - args.back().isTensor() == 4;
+  int64_t from = has_from ? args[1].toInt() : 0;
+  bool open = has_from && args[2].isNone();
+  int64_t to = open ? 0 : args[has_from ? 2 : 1].toInt();
+  if (!open && from >= to) return false;
+  double lowest = 0, highest = 1;
+  if (dtype != at::kBool) {
+    AT_DISPATCH_V2(dtype, "random_from_to", AT_WRAP([&] {
+      lowest = static_cast<double>(std::numeric_limits<scalar_t>::lowest());
+      highest = static_cast<double>(std::numeric_limits<scalar_t>::max());
+    }), AT_EXPAND(AT_INTEGRAL_TYPES), AT_EXPAND(AT_FLOATING_TYPES), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), at::kHalf,
+       at::kBFloat16);
+  }
+  return static_cast<double>(from) >= lowest && (open || static_cast<double>(to) - 1 <= highest);
+}
+
+}  // namespace torchtpu::dispatch::checks

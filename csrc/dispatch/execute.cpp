@@ -1,0 +1,196 @@
+#include "dispatch/execute.h"
+
+#include <ATen/native/Resize.h>
+#include <ATen/ops/narrow.h>
+
+#include "dispatch/miss.h"
+#include "dispatch/number.h"
+#include "pjrt/client.h"
+#include "runtime/device.h"
+#include "runtime/errors.h"
+#include "runtime/generator.h"
+#include "runtime/storage.h"
+
+namespace torchtpu::dispatch {
+namespace {
+
+using runtime::buffer_of;
+
+runtime::GeneratorImpl::Draw draw(const Call& call, c10::DeviceIndex device) {
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    if (call.spec.args[i].role != Role::Generator || call.args[i].isNone()) continue;
+    auto generator = call.args[i].toGenerator();
+    TORCH_CHECK(generator.device().type() == c10::DeviceType::PrivateUse1, "Expected a 'tpu' device type for generator but found '",
+                generator.device().type(), "'");
+    return generator.get<runtime::GeneratorImpl>()->draw();
+  }
+  return runtime::default_generator(device).get<runtime::GeneratorImpl>()->draw();
+}
+
+pjrt::BufferRef operand_words(const Call& call, const cache::Program& program, const Starts& starts,
+                              c10::DeviceIndex device) {
+  cache::Words words;
+  if (program.seeded) {
+    auto [seed, offset] = draw(call, device);
+    append_word64(words, seed);
+    append_word64(words, offset);
+  }
+  for (auto [index, format] : program.numbers) append_number(words, call.numbers[index], format);
+  size_t next = 0;
+  for (const auto& view : program.views) {
+    for (size_t i = view.plan.num_starts(); i-- > 0; ++next) {
+      if (view.wide) {
+        append_word64(words, static_cast<uint64_t>(starts[next]));
+      } else {
+        words.push_back(static_cast<uint32_t>(starts[next]));
+      }
+    }
+  }
+  return program.seeded ? cache::upload_words(words, device) : cache::operand_buffer(words, device);
+}
+
+// The buffers of one execution: referenced until it is issued, and given back to their storages if it fails.
+class Operands {
+ public:
+  Operands(const Call& call, const cache::Program& program) : call_(call), program_(program) {}
+
+  void add(pjrt::BufferRef buffer) {
+    raw_.push_back(buffer->raw());
+    held_.push_back(std::move(buffer));
+  }
+
+  void add_storages() {
+    for (auto [use, donated] : program_.operands) {
+      auto& handle = *call_.uses[use].buffer;
+      auto buffer = donated ? handle.take() : handle.load();
+      // Someone else holds the value, a clone or another thread: it must survive this program.
+      if (donated && !buffer.unique()) kept_.push_back(static_cast<int64_t>(raw_.size()));
+      add(std::move(buffer));
+    }
+  }
+
+  void execute(PJRT_Device* device, PJRT_Buffer** outputs) {
+    program_.executable->execute(device, raw_.data(), raw_.size(), kept_.data(), kept_.size(), outputs);
+  }
+
+  void restore(const char* reason) {
+    size_t position = program_.has_words;
+    for (auto [use, donated] : program_.operands) {
+      if (position == held_.size()) return;
+      auto& buffer = held_[position++];
+      if (!donated) continue;
+      auto& handle = *call_.uses[use].buffer;
+      if (buffer->is_deleted()) {
+        handle.fail(c10::str("torchtpu: the data of this tensor was lost when ", call_.spec.overload,
+                             " failed after its buffer had been donated: ", reason));
+      } else {
+        handle.store(std::move(buffer));
+      }
+    }
+  }
+
+ private:
+  const Call& call_;
+  const cache::Program& program_;
+  c10::SmallVector<pjrt::BufferRef, 8> held_;
+  c10::SmallVector<PJRT_Buffer*, 8> raw_;
+  c10::SmallVector<int64_t, 4> kept_;
+};
+
+int32_t read_word(const pjrt::Buffer& buffer) {
+  int32_t word = 0;
+  if (pjrt::Client::get().host_can_read()) {
+    buffer.await();
+    std::memcpy(&word, buffer.device_pointer(), sizeof word);
+  } else {
+    buffer.to_host(&word, sizeof word);
+  }
+  return word;
+}
+
+using Tensors = c10::SmallVector<at::Tensor, 4>;
+
+// Outputs whose rows the data decides: cut to the count, which is the last output.
+void cut_to_count(Tensors& tensors) {
+  int64_t count = read_word(*buffer_of(tensors.back()).load().get());
+  tensors.pop_back();
+  for (auto& tensor : tensors) {
+    if (tensor.defined() && tensor.size(0) != count) tensor = at::narrow(tensor, 0, 0, count).clone();
+  }
+}
+
+c10::IValue to_ivalue(const cache::Result& result, const Call& call, const Tensors& tensors) {
+  switch (result.kind) {
+    case cache::Result::Kind::Output: return tensors[result.value];
+    case cache::Result::Kind::Argument: return call.args[result.value];
+    case cache::Result::Kind::Undefined: return at::Tensor();
+    case cache::Result::Kind::Integer: return result.value;
+    case cache::Result::Kind::List: break;
+  }
+  c10::List<at::Tensor> list;
+  list.reserve(result.items.size());
+  for (const auto& item : result.items) list.push_back(tensors[item.value]);
+  return list;
+}
+
+}  // namespace
+
+bool find_starts(Call& call, const cache::Program& program, Starts& starts) {
+  starts.clear();
+  for (const auto& view : program.views) {
+    int64_t offset = call.uses[view.use].tensor->storage_offset();
+    if (!view.plan.starts(offset, starts)) {
+      call.choose_gather(view.use);
+      return false;
+    }
+  }
+  return true;
+}
+
+void execute(const Call& call, const cache::Program& program, const Starts& starts, torch::jit::Stack* stack) {
+  auto device = call.device < 0 ? runtime::current_device() : call.device;
+  size_t num_outputs = program.outputs.size();
+  c10::SmallVector<PJRT_Buffer*, 8> raw_outputs(num_outputs);
+  Operands operands(call, program);
+  try {
+    if (program.has_words) operands.add(operand_words(call, program, starts, device));
+    operands.add_storages();
+    operands.execute(pjrt::Client::get().device(static_cast<size_t>(device)), raw_outputs.data());
+  } catch (const pjrt::Error& error) {
+    operands.restore(error.what());
+    runtime::raise(error, call.spec.overload);
+  } catch (const std::exception& error) {
+    operands.restore(error.what());
+    throw;
+  }
+
+  Tensors tensors(num_outputs);
+  bool failed = false;
+  for (size_t i = 0; i < num_outputs; ++i) {
+    const auto& output = program.outputs[i];
+    pjrt::BufferRef buffer(new pjrt::Buffer(raw_outputs[i], output.nbytes, static_cast<size_t>(device)));
+    switch (output.kind) {
+      case cache::Output::Kind::New:
+        tensors[i] = runtime::make_tensor(output.sizes, output.strides, output.base, device, std::move(buffer));
+        break;
+      case cache::Output::Kind::Store: call.uses[output.use].buffer->store(std::move(buffer)); break;
+      case cache::Output::Kind::Error: failed = read_word(*buffer.get()) != 0; break;
+    }
+  }
+  if (failed) raise_from_second_look(call.spec, call.args);
+  if (program.data_sizes) {
+    cut_to_count(tensors);
+    for (const auto& [output, use] : program.copies) {
+      const at::Tensor& out = *call.uses[use].tensor;
+      at::native::resize_output(out, tensors[output].sizes());
+      out.copy_(tensors[output]);
+    }
+  }
+
+  c10::SmallVector<c10::IValue, 4> results;
+  for (const auto& result : program.results) results.push_back(to_ivalue(result, call, tensors));
+  torch::jit::drop(*stack, call.args.size());
+  for (auto& result : results) stack->push_back(std::move(result));
+}
+
+}  // namespace torchtpu::dispatch

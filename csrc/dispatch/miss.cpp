@@ -1,0 +1,83 @@
+#include "dispatch/miss.h"
+
+#include <chrono>
+
+#include "cache/memory_tier.h"
+#include "pjrt/client.h"
+#include "runtime/errors.h"
+
+namespace torchtpu::dispatch {
+namespace {
+
+MissHandlers& handlers() {
+  static auto* instance = new MissHandlers;
+  return *instance;
+}
+
+bool is_wide(const Use& use) { return use.buffer->base().numel() > INT32_MAX; }
+
+c10::SmallVector<int64_t, 5> base_sizes(const Use& use) {
+  const auto& base = use.buffer->base();
+  return views::base_sizes_in(base.sizes, c10::elementSize(base.dtype), use.tensor->itemsize());
+}
+
+// A gather has one start: the offset itself.
+views::Plan gather_plan() {
+  views::Plan plan;
+  plan.kind = views::Plan::Kind::Gather;
+  return plan;
+}
+
+}  // namespace
+
+void set_miss_handlers(MissHandlers new_handlers) { handlers() = std::move(new_handlers); }
+
+const cache::Program* resolve_miss(Call& call, uint64_t hash) {
+  auto& tier = cache::MemoryTier::get();
+  MissRequest request{call, {}};
+  cache::Program redirect;
+  for (size_t i = 0; i < call.uses.size(); ++i) {
+    const Use& use = call.uses[i];
+    std::optional<views::Plan> plan;
+    if (!use.whole && !use.gather && use.tensor->numel() > 0) {
+      plan = views::solve(base_sizes(use), use.tensor->sizes(), use.tensor->strides());
+      c10::SmallVector<int64_t, 8> starts;
+      if (!plan) {
+        redirect.gathers.push_back(static_cast<uint16_t>(i));
+      } else if (!plan->starts(use.tensor->storage_offset(), starts)) {
+        // The plan fits at other offsets, so that the key without the gather stays free for them.
+        call.choose_gather(i);
+        return nullptr;
+      }
+    }
+    request.plans.push_back(std::move(plan));
+  }
+  if (redirect.redirects()) return tier.insert(call.key, hash, std::move(redirect));
+
+  TORCH_CHECK(handlers().trace, "torchtpu: the miss path is not set up; import torch loads it");
+  auto start = std::chrono::steady_clock::now();
+  MissReply reply = handlers().trace(request);
+  if (!reply.program.redirects()) {
+    reply.program.executable = runtime::guarded(call.spec.overload, [&] {
+      return pjrt::Client::get().compile(reply.stablehlo, reply.options);
+    });
+    for (size_t i = 0; i < call.uses.size(); ++i) {
+      const Use& use = call.uses[i];
+      if (use.gather && use.tensor->numel() > 0) request.plans[i] = gather_plan();
+      if (request.plans[i]) {
+        reply.program.views.push_back({static_cast<uint16_t>(i), std::move(*request.plans[i]), is_wide(use)});
+      }
+    }
+    tier.count_miss(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return tier.insert(call.key, hash, std::move(reply.program));
+}
+
+void raise_from_second_look(const OpSpec& spec, c10::ArrayRef<c10::IValue> args) {
+  handlers().second_look(spec, args);
+  TORCH_CHECK(false, "torchtpu: ", spec.overload,
+              ": a value among the arguments was found bad, yet the same call succeeds on the CPU; please report this with "
+              "the arguments");
+}
+
+}  // namespace torchtpu::dispatch

@@ -1,0 +1,37 @@
+// The door to the miss path, which is Python: what a call that no program serves tells it, and what it answers.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cache/program.h"
+#include "dispatch/call.h"
+
+namespace torchtpu::dispatch {
+
+struct MissRequest {
+  const Call& call;
+  // Per use; empty for one that is whole or read by gather.
+  c10::SmallVector<std::optional<views::Plan>, 6> plans;
+};
+
+struct MissReply {
+  cache::Program program;  // all but the executable and the views
+  std::string stablehlo;   // portable artifact
+  std::string options;     // CompileOptionsProto
+};
+
+struct MissHandlers {
+  // Traces and lowers; throws what the user is to see.
+  std::function<MissReply(const MissRequest&)> trace;
+  // Bad values were found in the arguments: runs the call on CPU copies, which throws PyTorch's own error.
+  std::function<void(const OpSpec&, c10::ArrayRef<c10::IValue> args)> second_look;
+};
+void set_miss_handlers(MissHandlers handlers);
+
+// Finds or makes the program of a call that is in no cache, and remembers it.
+const cache::Program* resolve_miss(Call& call, uint64_t hash);
+[[noreturn]] void raise_from_second_look(const OpSpec& spec, c10::ArrayRef<c10::IValue> args);
+
+}  // namespace torchtpu::dispatch

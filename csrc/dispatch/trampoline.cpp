@@ -1,0 +1,63 @@
+#include "dispatch/trampoline.h"
+
+#include <ATen/native/Resize.h>
+
+#include "cache/memory_tier.h"
+#include "dispatch/call.h"
+#include "dispatch/execute.h"
+#include "dispatch/miss.h"
+
+namespace torchtpu::dispatch {
+namespace {
+
+// Written arguments take the sizes that PyTorch's meta kernel gave them, with its warning when they held something.
+void apply_resizes(const Call& call, const cache::Program& program) {
+  for (const auto& resize : program.resizes) {
+    const at::Tensor& out = *call.uses[resize.use].tensor;
+    if (!at::native::resize_output(out, resize.sizes)) continue;
+    out.unsafeGetTensorImpl()->set_sizes_and_strides(resize.sizes, resize.strides, out.storage_offset());
+  }
+}
+
+// Looks the call up until a program serves it as it is. False: arguments were resized, so the call has to be keyed anew.
+bool find_program(Call& call, Starts& starts, const cache::Program*& program) {
+  auto& tier = cache::MemoryTier::get();
+  for (;;) {
+    uint64_t hash = call.key.hash();
+    program = tier.find(call.key, hash);
+    bool hit = program != nullptr;
+    if (!program) program = resolve_miss(call, hash);
+    if (!program) continue;
+    if (!program->resizes.empty()) {
+      apply_resizes(call, *program);
+      return false;
+    }
+    for (uint16_t use : program->gathers) call.choose_gather(use);
+    if (program->redirects()) continue;
+    if (find_starts(call, *program, starts)) {
+      if (hit) tier.count_hit();
+      return true;
+    }
+  }
+}
+
+}  // namespace
+
+void run(const OpSpec& spec, torch::jit::Stack* stack) {
+  size_t num_args = spec.args.size();
+  auto args = torch::jit::last(*stack, num_args);
+  for (Check check : spec.checks) {
+    if (!check(args)) raise_from_second_look(spec, args);
+  }
+  for (;;) {
+    Call call(spec, args);
+    call.check_overlaps();
+    Starts starts;
+    const cache::Program* program;
+    if (!find_program(call, starts, program)) continue;
+    execute(call, *program, starts, stack);
+    return;
+  }
+}
+
+}  // namespace torchtpu::dispatch

@@ -1,0 +1,95 @@
+// torchtpu._C: what torchtpu's Python side asks of the runtime. Nothing is computed here.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/Generator.h>
+
+#include "cache/memory_tier.h"
+#include "dispatch/fallback.h"
+#include "pjrt/client.h"
+#include "pjrt/plugin.h"
+#include "python/miss_bridge.h"
+#include "python/raw_execute.h"
+#include "runtime/device.h"
+#include "runtime/generator.h"
+#include "runtime/memory.h"
+
+namespace py = pybind11;
+
+namespace torchtpu::python {
+namespace {
+
+py::dict cache_stats() {
+  auto stats = cache::MemoryTier::get().stats();
+  py::dict result;
+  result["programs"] = stats.programs;
+  result["hits"] = stats.hits;
+  result["misses"] = stats.misses;
+  result["compile_seconds"] = stats.compile_seconds;
+  return result;
+}
+
+py::dict memory_stats(c10::DeviceIndex device) {
+  device = runtime::resolve_device(device);
+  py::dict result;
+  result["allocated_bytes.current"] = runtime::bytes_in_use(device);
+  result["allocated_bytes.peak"] = runtime::peak_bytes_in_use(device);
+  result["bytes_limit"] = pjrt::Client::get().memory_stats(static_cast<size_t>(device)).bytes_limit;
+  return result;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_C, m) {
+  using release_gil = py::call_guard<py::gil_scoped_release>;
+
+  m.def("set_plugin_candidates", &pjrt::set_plugin_candidates, py::arg("libtpu_path"), py::arg("cpu_path"));
+  m.def("choose_plugin", [] {
+    auto choice = pjrt::choose_plugin();
+    return py::make_tuple(choice.platform, choice.path, choice.reason);
+  });
+  m.def("set_miss_handlers", &set_miss_handlers, py::arg("trace"), py::arg("second_look"));
+
+  m.def("initialize", [] { pjrt::Client::get(); }, release_gil());
+  m.def("initialized", &pjrt::Client::exists);
+  m.def("platform", [] { return pjrt::Client::get().platform(); }, release_gil());
+  m.def("platform_version", [] { return pjrt::Client::get().platform_version(); }, release_gil());
+  m.def("stablehlo_version", [] { return pjrt::Client::get().stablehlo_version(); }, release_gil());
+  m.def("device_count", [] { return static_cast<int>(runtime::device_count()); }, release_gil());
+  m.def("device_kind",
+        [](c10::DeviceIndex device) {
+          return pjrt::Client::get().device_kind(static_cast<size_t>(runtime::resolve_device(device)));
+        },
+        release_gil());
+  m.def("current_device", [] { return static_cast<int>(runtime::current_device()); });
+  m.def("set_device", [](int device) { runtime::set_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
+  m.def("exchange_device",
+        [](int device) {
+          int previous = runtime::current_device();
+          runtime::set_device(static_cast<c10::DeviceIndex>(device));
+          return previous;
+        },
+        release_gil());
+  m.def("synchronize", [](int device) { runtime::synchronize(static_cast<c10::DeviceIndex>(device)); }, release_gil());
+
+  m.def("memory_stats", [](int device) { return memory_stats(static_cast<c10::DeviceIndex>(device)); });
+  m.def("reset_peak_memory_stats", [](int device) {
+    runtime::reset_peak_bytes_in_use(runtime::resolve_device(static_cast<c10::DeviceIndex>(device)));
+  });
+  m.def("default_generator", [](int device) {
+    return py::reinterpret_steal<py::object>(
+        THPGenerator_Wrap(runtime::default_generator(static_cast<c10::DeviceIndex>(device))));
+  });
+
+  // For tools/bench: a program run straight through PJRT.
+  py::class_<RawProgram>(m, "RawProgram")
+      .def(py::init<std::string_view, std::string_view, const std::vector<std::vector<int64_t>>&>(), release_gil(),
+           py::arg("program"), py::arg("options"), py::arg("shapes"))
+      .def("time", &RawProgram::time, release_gil(), py::arg("calls"), py::arg("chain"));
+
+  m.def("cache_stats", &cache_stats);
+  m.def("fallback_counts", &dispatch::fallback_counts);
+  m.def("reset_fallback_counts", &dispatch::reset_fallback_counts);
+}
+
+}  // namespace torchtpu::python

@@ -1,0 +1,79 @@
+// What the DataPtr of a tpu storage points to: a mutable handle to an immutable PJRT buffer.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+#include <c10/core/Storage.h>
+#include <c10/util/SmallVector.h>
+
+#include <atomic>
+#include <string>
+
+#include "pjrt/buffer.h"
+#include "runtime/live_buffers.h"
+
+namespace torchtpu::runtime {
+
+using Sizes = c10::SmallVector<int64_t, 5>;
+
+// The row-major array that the PJRT buffer holds: the shape and dtype of the tensor that created the storage. Every view is
+// strides over it.
+struct Base {
+  Sizes sizes;
+  c10::ScalarType dtype;
+
+  int64_t numel() const {
+    int64_t n = 1;
+    for (int64_t size : sizes) n *= size;
+    return n;
+  }
+};
+
+// Mutation stores another buffer, so that every alias of the storage sees it. Thread-safe: a reader gets its own reference.
+class DeviceBuffer {
+ public:
+  DeviceBuffer(Base base, size_t nbytes, c10::DeviceIndex device);
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  ~DeviceBuffer();
+
+  // The handle behind a tpu storage. Throws when the storage was freed (resize_(0)) or belongs to another allocator.
+  static DeviceBuffer& of(const c10::Storage& storage) {
+    return *static_cast<DeviceBuffer*>(storage.data_ptr().get_context());
+  }
+
+  const Base& base() const { return base_; }
+  c10::DeviceIndex device() const { return device_; }
+  void* address() const { return address_; }
+  size_t nbytes() const { return nbytes_; }
+
+  // The buffer, or null when there is none.
+  pjrt::BufferRef peek() const;
+  // The buffer; one of zeros when nothing was written yet. Throws when an execution that donated it failed: its data is lost.
+  pjrt::BufferRef load();
+  // Takes the buffer out, so that the caller holds the only reference and may donate it; store() must follow.
+  pjrt::BufferRef take();
+  void store(pjrt::BufferRef buffer);
+  // Every later use throws `reason`, until a whole new value is stored.
+  void fail(std::string reason);
+  // True until the first store(): no memory is held.
+  bool is_empty() const;
+  // Forgets the value and takes another shape; for storages that are about to be written as a whole.
+  void reset(Base base, size_t nbytes);
+
+ private:
+  class Lock;
+  pjrt::BufferRef load_locked();
+
+  Base base_;
+  size_t nbytes_;
+  void* address_;
+  c10::DeviceIndex device_;
+  mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
+  pjrt::BufferRef buffer_;
+  std::string failure_;
+  LiveBufferNode node_{this};  // last: a buffer is only visible to others while all of it exists
+};
+
+// A DataPtr that owns a new, empty handle.
+c10::DataPtr make_data_ptr(Base base, size_t nbytes, c10::DeviceIndex device);
+
+}  // namespace torchtpu::runtime

@@ -1,0 +1,17 @@
+// PyTorch dtypes as PJRT element types, and host memory as device buffers.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include "pjrt/buffer.h"
+#include "runtime/device_buffer.h"
+
+namespace torchtpu::runtime {
+
+// Throws for dtypes that XLA has no element type for (quantized, bits).
+PJRT_Buffer_Type element_type(c10::ScalarType dtype);
+
+// Copies row-major host memory of the shape and dtype of `base` to the device; throws OutOfMemoryError with the size.
+pjrt::BufferRef upload(const void* data, const Base& base, c10::DeviceIndex device);
+
+}  // namespace torchtpu::runtime

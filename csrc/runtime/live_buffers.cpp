@@ -1,0 +1,58 @@
+#include "runtime/live_buffers.h"
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "runtime/device_buffer.h"
+#include "runtime/errors.h"
+
+namespace torchtpu::runtime {
+namespace {
+
+// Tensors come and go with every op on every thread: a few lists, so that threads rarely meet.
+struct Shard {
+  std::mutex mutex;
+  LiveBufferNode* head = nullptr;
+};
+
+std::array<Shard, 16>& shards() {
+  static auto* all = new std::array<Shard, 16>;  // outlives every storage
+  return *all;
+}
+
+Shard& shard_of(const LiveBufferNode* node) { return shards()[(reinterpret_cast<uintptr_t>(node) >> 8) % 16]; }
+
+}  // namespace
+
+LiveBufferNode::LiveBufferNode(DeviceBuffer* owner) : owner_(owner) {
+  Shard& shard = shard_of(this);
+  std::lock_guard lock(shard.mutex);
+  next_ = shard.head;
+  if (next_) next_->previous_ = this;
+  shard.head = this;
+}
+
+LiveBufferNode::~LiveBufferNode() {
+  Shard& shard = shard_of(this);
+  std::lock_guard lock(shard.mutex);
+  (previous_ ? previous_->next_ : shard.head) = next_;
+  if (next_) next_->previous_ = previous_;
+}
+
+void await_live_buffers(c10::DeviceIndex device) {
+  std::vector<pjrt::BufferRef> buffers;
+  for (Shard& shard : shards()) {
+    std::lock_guard lock(shard.mutex);
+    for (auto* node = shard.head; node; node = node->next()) {
+      if (node->owner()->device() != device) continue;
+      if (auto buffer = node->owner()->peek()) buffers.push_back(std::move(buffer));
+    }
+  }
+  guarded("synchronize", [&] {
+    for (auto& buffer : buffers) buffer->await();
+  });
+}
+
+}  // namespace torchtpu::runtime

@@ -1,0 +1,29 @@
+// Every live device buffer of the process: what synchronize() waits for.
+#pragma once
+
+#include <c10/core/Device.h>
+
+namespace torchtpu::runtime {
+
+class DeviceBuffer;
+
+// An intrusive list node: joins on construction, leaves on destruction.
+class LiveBufferNode {
+ public:
+  explicit LiveBufferNode(DeviceBuffer* owner);
+  ~LiveBufferNode();
+  LiveBufferNode(const LiveBufferNode&) = delete;
+
+  DeviceBuffer* owner() const { return owner_; }
+  LiveBufferNode* next() const { return next_; }
+
+ private:
+  DeviceBuffer* owner_;
+  LiveBufferNode* previous_ = nullptr;
+  LiveBufferNode* next_ = nullptr;
+};
+
+// Blocks until every buffer on `device` holds its value; throws the first failure.
+void await_live_buffers(c10::DeviceIndex device);
+
+}  // namespace torchtpu::runtime

@@ -1,0 +1,1 @@
+"""Families for the specs of these tests, right and wrong on purpose."""

@@ -1,0 +1,338 @@
+"""E301 to E304 and E306: what an entry is implemented by."""
+
+from expecttest import assert_expected_inline
+
+from tests.codegen.specs import diagnose
+
+
+def test_E301_not_importable() -> None:
+    found = diagnose(
+        """
+        - op: expm1
+          lowering: jnp.expm2
+          promote: int_to_float
+        - op: mm
+          lowering: matml.mm
+        - op: bmm
+          lowering: matmul.bmm
+        - op: exp
+          lowering: exp
+        - op: log
+          lowering: broken.log
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:4:15: E301 jax.numpy has no 'expm2'; did you mean 'exp2'?
+  |
+4 |     lowering: jnp.expm2
+  |               ^^^^^^^^^
+ops.yaml:7:15: E301 there is no family 'matml' in tests.codegen.lowerings; did you mean 'matmul'?
+  |
+7 |     lowering: matml.mm
+  |               ^^^^^^^^
+ops.yaml:9:15: E301 tests.codegen.lowerings.matmul has no 'bmm'; did you mean 'mm'?
+  |
+9 |     lowering: matmul.bmm
+  |               ^^^^^^^^^^
+ops.yaml:11:15: E301 'exp' is not a dotted path
+   |
+11 |     lowering: exp
+   |               ^^^
+   = help: write jnp.x, lax.x, jsp.x or family.function
+ops.yaml:13:15: E301 tests.codegen.lowerings.broken does not import: No module named 'no_such_module'
+   |
+13 |     lowering: broken.log
+   |               ^^^^^^^^^^""")
+
+
+def test_E301_no_such_check_or_native_function() -> None:
+    found = diagnose(
+        """
+        - op: add.Tensor
+          expr: self + alpha * other
+          checks: [alpha_matches_dtypes, commented_out]
+        - op: as_strided
+          native: as_stridde
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:5:14: E301 csrc/dispatch/checks.h declares no 'alpha_matches_dtypes'; did you mean 'alpha_matches_dtype'?
+  |
+5 |     checks: [alpha_matches_dtypes, commented_out]
+  |              ^^^^^^^^^^^^^^^^^^^^
+  = help: declare it: bool alpha_matches_dtypes(c10::ArrayRef<c10::IValue> args);
+ops.yaml:5:36: E301 csrc/dispatch/checks.h declares no 'commented_out'
+  |
+5 |     checks: [alpha_matches_dtypes, commented_out]
+  |                                    ^^^^^^^^^^^^^
+  = help: declare it: bool commented_out(c10::ArrayRef<c10::IValue> args);
+ops.yaml:7:13: E301 csrc/aten/native.h declares no 'as_stridde'; did you mean 'as_strided'?
+  |
+7 |     native: as_stridde
+  |             ^^^^^^^^^^""")
+
+
+def test_E302_lowering_lacks_a_parameter() -> None:
+    found = diagnose(
+        """
+        - op: sum.dim_IntList
+          lowering: reduction.sum_without_dtype
+          promote: int_to_long
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:4:15: E302 reduction.sum_without_dtype(self, dim, keepdim) cannot be called as sum.dim_IntList: no parameter 'dtype'
+  |
+4 |     lowering: reduction.sum_without_dtype
+  |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor""")
+
+
+def test_E302_lowering_requires_more() -> None:
+    found = diagnose(
+        """
+        - op: sum.dim_IntList
+          lowering: reduction.sum_along
+          promote: int_to_long
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:4:15: E302 reduction.sum_along(self, dim, keepdim, dtype, axis) cannot be called as sum.dim_IntList: it requires 'axis', which the op does not have
+  |
+4 |     lowering: reduction.sum_along
+  |               ^^^^^^^^^^^^^^^^^^^
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor""")
+
+
+def test_E302_library_function_would_lose_arguments() -> None:
+    found = diagnose(
+        """
+        - op: sum.dim_IntList
+          lowering: jnp.sum
+          promote: int_to_long
+        - op: add.Tensor
+          lowering: jnp.sign
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:4:15: E302 jnp.sum cannot be called as sum.dim_IntList: it would not receive 'dim', 'keepdim' and 'dtype'
+  |
+4 |     lowering: jnp.sum
+  |               ^^^^^^^
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+ops.yaml:7:15: E302 jnp.sign cannot be called as add.Tensor: too many positional arguments
+  |
+7 |     lowering: jnp.sign
+  |               ^^^^^^^^
+  = help: schema: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor""")
+
+
+def test_E303_unknown_name_in_expression() -> None:
+    found = diagnose(
+        """
+        - op: add.Tensor
+          expr: self + aplha * other
+        - op: sub.Tensor
+          expr: "self - [alpha * x for x in othr]"
+        - op: mul.Tensor
+          expr: self *
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:4:18: E303 'aplha' is not an argument of add.Tensor; did you mean 'alpha'?
+  |
+4 |     expr: self + aplha * other
+  |                  ^^^^^
+  = help: schema: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+ops.yaml:6:11: E303 'othr' is not an argument of sub.Tensor; did you mean 'other'?
+  |
+6 |     expr: "self - [alpha * x for x in othr]"
+  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: schema: sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+ops.yaml:8:11: E303 this is not a Python expression: invalid syntax
+  |
+8 |     expr: self *
+  |           ^^^^^^
+  = help: schema: mul.Tensor(Tensor self, Tensor other) -> Tensor""")
+
+
+def test_E303_unknown_argument() -> None:
+    found = diagnose(
+        """
+        - op: sum.dim_IntList
+          lowering: reduction.sum
+          dims: dims
+          promote: {int_to_long: [selv]}
+          static: [keepdims]
+          specialize: {dtipe: [1]}
+        - op: native_layer_norm
+          lowering: norm.layer_norm
+          returns: [rstd]
+        - op: linalg_slogdet
+          expr: self
+          returns: [sign, logdet]
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:5:11: E303 'dims' is not an argument of sum.dim_IntList; did you mean 'dim'?
+  |
+5 |     dims: dims
+  |           ^^^^
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+ops.yaml:6:29: E303 'selv' is not an argument of sum.dim_IntList; did you mean 'self'?
+  |
+6 |     promote: {int_to_long: [selv]}
+  |                             ^^^^
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+ops.yaml:7:14: E303 'keepdims' is not an argument of sum.dim_IntList; did you mean 'keepdim'?
+  |
+7 |     static: [keepdims]
+  |              ^^^^^^^^
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+ops.yaml:8:25: E303 'dtipe' is not an argument of sum.dim_IntList; did you mean 'dtype'?
+  |
+8 |     specialize: {dtipe: [1]}
+  |                         ^^^
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+ops.yaml:9:9: W501 the derivative of native_layer_norm calls 'native_layer_norm_backward', which has no entry
+  |
+9 |   - op: native_layer_norm
+  |         ^^^^^^^^^^^^^^^^^
+  = help: tools/regen new native_layer_norm_backward
+ops.yaml:11:15: E303 'rstd' is not a return of native_layer_norm
+   |
+11 |     returns: [rstd]
+   |               ^^^^
+   = help: schema: native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)
+ops.yaml:12:9: E204 'linalg_slogdet' is CompositeImplicit and has no derivative formula: a kernel here would lose its autograd
+   |
+12 |   - op: linalg_slogdet
+   |         ^^^^^^^^^^^^^^
+   = help: give entries to the ops that it calls; torch composes it from them
+ops.yaml:13:11: E303 'self' is not an argument of linalg_slogdet
+   |
+13 |     expr: self
+   |           ^^^^
+   = help: schema: linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)
+ops.yaml:14:21: E303 'logdet' is not a return of linalg_slogdet; did you mean 'logabsdet'?
+   |
+14 |     returns: [sign, logdet]
+   |                     ^^^^^^
+   = help: schema: linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)""")
+
+
+def test_E303_size_that_is_not_computable() -> None:
+    found = diagnose(
+        """
+        - op: arange.start_step
+          expr: jnp.arange(length) * step + start
+          sizes: {key: {length: ceil((stop - start) / step)}}
+        - op: linspace
+          expr: jnp.arange(length) + start
+          sizes: {key: {length: steps ** 2}}
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:5:27: E303 'stop' is not a number that arange.start_out receives; did you mean 'step'?
+  |
+5 |     sizes: {key: {length: ceil((stop - start) / step)}}
+  |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: schema: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+ops.yaml:5:27: E303 'stop' is not a number that arange.start_step receives; did you mean 'step'?
+  |
+5 |     sizes: {key: {length: ceil((stop - start) / step)}}
+  |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: schema: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+ops.yaml:8:27: E303 'steps ** 2' cannot be computed for the key; use ceil, floor, abs, max, min, + - * /
+  |
+8 |     sizes: {key: {length: steps ** 2}}
+  |                           ^^^^^^^^^^
+  = help: schema: linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor""")
+
+
+def test_E304_vjp_needs_what_the_backward_lacks() -> None:
+    found = diagnose(
+        """
+        - op: native_layer_norm_backward
+          vjp: {of: norm.layer_norm, cotangent: grad_out, wrt: [input, weight, bias], mask: output_mask}
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:4:15: E304 vjp of norm.layer_norm needs 'eps', which 'native_layer_norm_backward' does not receive
+  |
+4 |     vjp: {of: norm.layer_norm, cotangent: grad_out, wrt: [input, weight, bias], mask: output_mask}
+  |               ^^^^^^^^^^^^^^^
+  = help: point 'of' at a function of (input, normalized_shape, mean, rstd, weight, bias)""")
+
+
+def test_E304_unknown_names() -> None:
+    found = diagnose(
+        """
+        - op: native_layer_norm_backward
+          vjp: {of: norm.layer_norm_from_stats, cotangent: grad_output, wrt: [inptu], mask: mask}
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:4:54: E304 'grad_output' is not an argument of native_layer_norm_backward; did you mean 'grad_out'?
+  |
+4 |     vjp: {of: norm.layer_norm_from_stats, cotangent: grad_output, wrt: [inptu], mask: mask}
+  |                                                      ^^^^^^^^^^^
+  = help: schema: native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+ops.yaml:4:73: E304 'inptu' is not a parameter of norm.layer_norm_from_stats; did you mean 'input'?
+  |
+4 |     vjp: {of: norm.layer_norm_from_stats, cotangent: grad_output, wrt: [inptu], mask: mask}
+  |                                                                         ^^^^^
+  = help: schema: native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+ops.yaml:4:87: E304 'mask' is not an argument of native_layer_norm_backward
+  |
+4 |     vjp: {of: norm.layer_norm_from_stats, cotangent: grad_output, wrt: [inptu], mask: mask}
+  |                                                                                       ^^^^
+  = help: schema: native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)""")
+
+
+def test_E306_random_without_key() -> None:
+    found = diagnose(
+        """
+        - op: uniform_
+          expr: self
+        - op: expm1
+          expr: jnp.expm1(self)
+          promote: int_to_float
+          rng: key
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:3:9: E306 'uniform_' draws random numbers; its entry has no 'rng: key'
+  |
+3 |   - op: uniform_
+  |         ^^^^^^^^
+  = help: add rng: key
+ops.yaml:8:10: E306 'expm1' draws no random numbers: torch does not tag it nondeterministic_seeded
+  |
+8 |     rng: key
+  |          ^^^
+  = help: delete rng""")
+
+
+def test_E306_makes_its_own_key() -> None:
+    found = diagnose(
+        """
+        - op: uniform_
+          lowering: random.uniform_forever
+          rng: key
+        - op: exponential_
+          expr: jax.random.exponential(jax.random.key(0), self.shape)
+          rng: key
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:4:15: E306 random.uniform_forever makes its own random key (jax.random.PRNGKey)
+  |
+4 |     lowering: random.uniform_forever
+  |               ^^^^^^^^^^^^^^^^^^^^^^
+  = help: take the parameter 'key' and write rng: key
+ops.yaml:7:11: E306 the expression makes its own random key (jax.random.key)
+  |
+7 |     expr: jax.random.exponential(jax.random.key(0), self.shape)
+  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: use the name 'key'""")

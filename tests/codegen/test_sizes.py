@@ -1,0 +1,24 @@
+"""Size expressions in C++."""
+
+import pytest
+
+from codegen.emit.cpp_expr import Unsupported, to_cpp
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("ceil((end - start) / step)", "std::ceil((end - start) / step)"),
+        ("max(n, 0) * 2", "std::max(n, 0.0) * 2.0"),
+        ("-n + 1", "(-n) + 1.0"),
+        ("n", "n"),
+    ],
+)
+def test_to_cpp(expression: str, expected: str) -> None:
+    assert to_cpp(expression, lambda name: name) == expected
+
+
+@pytest.mark.parametrize("expression", ["n ** 2", "round(n)", "n if n else 1", "True", "'a'", "f.g(n)"])
+def test_unsupported(expression: str) -> None:
+    with pytest.raises(Unsupported):
+        to_cpp(expression, lambda name: name)

@@ -1,0 +1,325 @@
+"""OpTest: what the generated tests of one entry of ops.yaml do. Each compares the device with PyTorch's CPU.
+
+A generated class only states facts (`entry`, `overloads`, ...). The tests that do not apply to it are removed when the
+class is made, so that nothing is shown as skipped, and a test that finds nothing to compare fails.
+"""
+
+import functools
+import warnings
+from typing import Any
+
+import pytest
+import torch
+from torch.utils import _pytree as pytree
+
+from tests.compare import Failure, assert_same, assert_same_outcome, outcome
+from tests.device import DEVICE, ON_TPU, compiles, no_fallback
+from tests.ops import distribution, samples, sources
+from tests.ops.calls import Call, overload, rebind, spread
+from tests.ops.compiled import compiled_entries
+
+# How many calls are compared for each dtype: every one may cost a compilation.
+CALLS = {"float32": 5, "bfloat16": 2, "int64": 2, "bool": 2, "complex64": 2}
+_ERRORS = 8
+_SHORT = {"float32": "f32", "float64": "f64", "bfloat16": "bf16", "float16": "f16", "int64": "i64", "complex64": "c64"}
+
+
+class OpTest:
+    """The tests of one entry. Everything below is overridden by generated classes."""
+
+    entry: str
+    aten: str
+    overloads: tuple[str, ...] = ()
+    opinfo: tuple[str, ...] = ()
+    samples: str | None = None
+    dtypes: tuple[str, ...] | None = None
+    tol: dict[str, dict[str, float] | float] = {}
+    xfail: dict[str, str] = {}
+    check: str = "values"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.infos = () if cls.samples else tuple(sources.opinfos(cls.entry, cls.opinfo))
+        cls.functional = sources.functional(cls.entry, cls.overloads)
+        cls.differentiated = sources.differentiated(cls.functional)
+        cls.errors = sources.errors(cls.infos, cls.entry, cls.overloads)
+        for test in set(_TESTS) - set(cls._applicable()):
+            setattr(cls, test, None)
+
+    @classmethod
+    def _applicable(cls) -> list[str]:
+        if cls.check == "distribution":
+            return ["test_distribution", "test_calls_differ", "test_seed_repeats"]
+        takes_tensors = any("Tensor" in str(argument.type) for argument in overload(cls.entry)._schema.arguments)
+        # PyTorch's CPU has no kernel to compare a call of the overload itself with.
+        on_cpu = "overrideable" not in cls.entry and not samples.functions(cls.entry, torch.float32)
+        return [
+            "test_values",
+            "test_second_call_hits",
+            "test_lowering_ran",
+            *(["test_noncontiguous"] if takes_tensors else []),
+            *(["test_zero_size"] if takes_tensors and "backward" not in cls.entry else []),
+            *(["test_out"] if on_cpu and sources.out_overloads(cls.overloads) else []),
+            *(["test_inplace"] if on_cpu and sources.inplace_overloads(cls.overloads) else []),
+            *(["test_backward"] if cls.differentiated else []),
+            *(["test_errors"] if cls.errors else []),
+        ]
+
+    def pytest_generate_tests(self, metafunc) -> None:
+        """One test per dtype where that matters. An xfail names a test ("out"), a dtype ("bf16") or "values/bf16"."""
+        test = metafunc.function.__name__.removeprefix("test_")
+        if "dtype" not in metafunc.fixturenames:
+            self._expect_failure(metafunc.definition.add_marker, test)
+            return
+        parameters = []
+        for name in self._gradient_dtypes() if test == "backward" else self._dtypes():
+            marks: list[Any] = []
+            self._expect_failure(
+                marks.append, test, name, f"{test}/{name}", _SHORT.get(name), f"{test}/{_SHORT.get(name)}"
+            )
+            parameters.append(pytest.param(getattr(torch, name), id=name, marks=marks))
+        metafunc.parametrize("dtype", parameters)
+
+    def _expect_failure(self, mark, *names: str | None) -> None:
+        for reason in [self.xfail[name] for name in names if name in self.xfail][:1]:
+            mark(pytest.mark.xfail(reason=reason, strict=True))
+
+    @classmethod
+    @functools.cache
+    def _dtypes(cls) -> list[str]:
+        """Those of CALLS that the CPU takes and the entry does not exclude; if there are none, another one."""
+        if not cls.infos or samples.functions(cls.entry, torch.float32):
+            known = {dtype for dtype in (torch.float32, torch.bfloat16, torch.int64) if cls._all_calls(dtype)}
+        elif "backward" in cls.entry:
+            known = set().union(*(info.supported_backward_dtypes("cpu") for info in cls.infos))
+        else:
+            known = set().union(*(info.supported_dtypes("cpu") for info in cls.infos))
+        if cls.dtypes is not None:
+            known &= {getattr(torch, name) for name in cls.dtypes}
+        return [name for name in CALLS if getattr(torch, name) in known] or [
+            str(dtype)[6:] for dtype in list(known)[:1]
+        ]
+
+    @classmethod
+    def _gradient_dtypes(cls) -> list[str]:
+        return [name for name in ("float32", "float64") if cls.dtypes is None or name in cls.dtypes]
+
+    @classmethod
+    @functools.cache
+    def _all_calls(cls, dtype: torch.dtype, seed: int = 0) -> list[Call]:
+        if cls.samples:
+            return sources.from_samples(cls.samples, cls.entry, dtype, seed)
+        return (
+            sources.from_opinfos(cls.infos, cls.entry, cls.overloads, dtype, seed)
+            or sources.from_samples("usual", cls.entry, dtype, seed)
+            or sources.from_schema(cls.entry, dtype, seed)
+            or sources.functions(cls.infos, cls.entry, dtype, seed)
+        )
+
+    @classmethod
+    def _main_dtype(cls) -> torch.dtype:
+        return getattr(torch, cls._dtypes()[0])
+
+    @classmethod
+    def _calls(cls, dtype: torch.dtype | None = None, count: int | None = None) -> list[Call]:
+        dtype = dtype or cls._main_dtype()
+        calls = list(spread(cls._all_calls(dtype), count or CALLS.get(str(dtype)[6:], 2)))
+        assert calls, (
+            f"{cls.entry}: no call to compare for {dtype}; name an OpInfo or samples under `tests:` in ops.yaml"
+        )
+        return calls
+
+    @classmethod
+    def _aten_calls(cls, count: int) -> list[Call]:
+        calls = [call for call in cls._calls(count=count) if isinstance(call.op, torch._ops.OpOverload)]
+        assert calls, f"{cls.entry}: PyTorch's CPU never calls it by itself; give it samples under `tests:` in ops.yaml"
+        return calls
+
+    def _functional(self, call: Call) -> Call:
+        """The call of the member of the group that writes nothing, if there is one."""
+        if self.functional in (None, self.entry) or not isinstance(call.op, torch._ops.OpOverload):
+            return call
+        return rebind(overload(self.functional), call.by_name()) or call
+
+    def _tolerance(self, dtype: torch.dtype) -> dict[str, float]:
+        name = str(dtype)[6:]
+        given = self.tol.get(name, self.tol.get(_SHORT.get(name, name)))
+        if given is None:
+            return {}
+        return dict(given) if isinstance(given, dict) else {"rtol": given, "atol": given}
+
+    def _compare(self, call: Call, dtype: torch.dtype) -> Any:
+        """The results agree, or the errors do, and so do the arguments afterwards."""
+        ours, theirs = call.both()
+        expected = assert_same_outcome(ours, theirs, **self._tolerance(dtype))
+        assert_same(ours.tensors(), theirs.tensors(), strides=False, **self._tolerance(dtype))
+        return expected
+
+    def test_values(self, dtype: torch.dtype) -> None:
+        for call in self._calls(dtype):
+            assert not isinstance(self._compare(call, dtype), Failure)
+
+    def test_noncontiguous(self) -> None:
+        for change in (_transposed, _strided, _expanded):
+            for call in self._calls(count=2):
+                ours, theirs = (side.map(change) for side in call.both())
+                assert_same_outcome(ours, theirs, strides=False, **self._tolerance(self._main_dtype()))
+
+    def test_zero_size(self) -> None:
+        """All tensors without rows. Not for a backward: the CPU's kernels trust the sizes that a forward gave."""
+        for call in self._calls(count=2):
+            self._compare(call.map(lambda tensor: tensor[:0] if tensor.ndim else tensor), self._main_dtype())
+
+    def test_out(self) -> None:
+        for name in sources.out_overloads(self.overloads):
+            for call in self._aten_calls(2):
+                expected = pytree.tree_leaves(self._functional(call.to("cpu"))())
+                for make in (_alike, _empty, _wrong_size, _wider, _reversed_strides):
+                    self._compare_out(name, call, [make(tensor) for tensor in expected])
+
+    def _compare_out(self, name: str, call: Call, outputs: list[torch.Tensor]) -> None:
+        sides = []
+        for device in (DEVICE, "cpu"):
+            outs = [_moved(tensor, device) for tensor in outputs]
+            arguments = call.to(device).by_name() | _bind_outputs(name, outs)
+            sides.append((outs, rebind(overload(name), arguments)))
+        (our_outs, ours), (their_outs, theirs) = sides
+        our_storage, their_storage = (_pointers(outs) for outs in (our_outs, their_outs))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about resizing, which tests/runtime compares
+            result = outcome(ours)
+            expected = outcome(theirs)
+        if isinstance(expected, Failure) or isinstance(result, Failure):
+            assert result == expected
+            return
+        returned = [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]  # None, for lists
+        assert all(left is right for left, right in zip(returned, our_outs)), "out= must be what is returned"
+        assert_same(our_outs, their_outs, **self._tolerance(their_outs[0].dtype))
+        if _pointers(their_outs) == their_storage:
+            assert _pointers(our_outs) == our_storage, "out= got new storage"
+
+    def test_inplace(self) -> None:
+        for name in sources.inplace_overloads(self.overloads):
+            for call in self._aten_calls(3):
+                ours, theirs = (rebind(overload(name), side.by_name()) for side in call.both())
+                written, reference = (pytree.tree_leaves(side.by_name()["self"]) for side in (ours, theirs))
+                aliases = [tensor.detach() for tensor in written]
+                our_storage, their_storage = _pointers(written), _pointers(reference)
+                expected = assert_same_outcome(ours, theirs, **self._tolerance(self._main_dtype()))
+                if isinstance(expected, Failure):
+                    continue
+                if _pointers(reference) == their_storage:
+                    assert _pointers(written) == our_storage, "an in-place write moved the tensor to new storage"
+                    assert_same(aliases, reference, **self._tolerance(self._main_dtype()))
+
+    def test_backward(self, dtype: torch.dtype) -> None:
+        compared = 0
+        for call in self._calls(dtype, count=2):
+            ours, theirs = sources.gradient_call(self._functional(call), self.differentiated).both()
+            expected = theirs()
+            assert_same(ours(), expected, strides=False, **self._tolerance(dtype))
+            compared += len([gradient for gradient in expected if gradient is not None])
+        assert compared, f"{self.entry}: none of its calls has a gradient"
+
+    def test_second_call_hits(self) -> None:
+        """Other values, and other numbers where numbers are traced, find the programs that the first call compiled."""
+        others = {call.signature(): call for call in self._all_calls(self._main_dtype(), seed=1)}
+        pairs = [(call, others[call.signature()]) for call in self._calls(count=3) if call.signature() in others]
+        assert pairs, f"{self.entry}: its samples differ in more than values from one seed to the next"
+        for first, second in pairs:
+            first.to(DEVICE)()
+            ours, theirs = second.both()
+            expected = theirs()
+            with compiles(at_most=0):
+                result = ours()
+            assert_same(result, expected, **self._tolerance(self._main_dtype()))
+
+    def test_lowering_ran(self) -> None:
+        with no_fallback():
+            for call in self._calls(count=2):
+                call.to(DEVICE)()
+        assert not ON_TPU or self.entry in compiled_entries(), f"no call above reached {self.entry}"
+
+    def test_errors(self) -> None:
+        """OpInfo's wrong inputs raise what they raise on the CPU."""
+        for call in self.errors[:_ERRORS]:
+            ours, theirs = call.both()
+            assert isinstance(assert_same_outcome(ours, theirs), Failure)
+
+    def test_distribution(self) -> None:
+        for call in self._random_calls():
+            ours, theirs = call.both()
+            distribution.assert_alike(ours(), theirs())
+
+    def test_calls_differ(self) -> None:
+        for call in self._random_calls():
+            distribution.assert_independent(call.to(DEVICE)(), call.to(DEVICE)())
+
+    def test_seed_repeats(self) -> None:
+        for call in self._random_calls():
+            results = []
+            for _ in range(2):
+                torch.manual_seed(7)
+                results.append(pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.cpu(), call.to(DEVICE)()))
+            torch.testing.assert_close(*results, rtol=0, atol=0, equal_nan=True)
+
+    def _random_calls(self) -> list[Call]:
+        calls = sources.from_samples(self.samples or "random", self.entry, torch.float32, seed=0)
+        assert calls, f"{self.entry}: no call in tests.ops.samples.random draws from it"
+        return calls
+
+
+_TESTS = [name for name in vars(OpTest) if name.startswith("test_")]
+
+
+def _transposed(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.mT.contiguous().mT if tensor.ndim > 1 else tensor
+
+
+def _strided(tensor: torch.Tensor) -> torch.Tensor:
+    """Every other element of a larger tensor, from its second on."""
+    if tensor.ndim == 0:
+        return tensor
+    base = torch.zeros((*tensor.shape[:-1], 2 * tensor.shape[-1] + 1), dtype=tensor.dtype, device=tensor.device)
+    return base[..., 1::2].copy_(tensor)
+
+
+def _expanded(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor[:1].expand_as(tensor) if tensor.ndim > 1 else tensor
+
+
+def _alike(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.ones_like(tensor)
+
+
+def _empty(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.new_empty(0)
+
+
+def _wrong_size(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.new_ones(*tensor.shape, 2)
+
+
+def _wider(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.ones_like(tensor, dtype=torch.float64)
+
+
+def _reversed_strides(tensor: torch.Tensor) -> torch.Tensor:
+    backwards = tuple(reversed(range(tensor.ndim)))
+    return torch.ones_like(tensor.permute(backwards), memory_format=torch.contiguous_format).permute(backwards)
+
+
+def _moved(tensor: torch.Tensor, device: str) -> torch.Tensor:
+    moved = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=device)
+    return moved.copy_(tensor)
+
+
+def _pointers(tensors: list[torch.Tensor]) -> list[int]:
+    return [tensor.data_ptr() for tensor in tensors]
+
+
+def _bind_outputs(name: str, outputs: list[torch.Tensor]) -> dict[str, Any]:
+    arguments = [argument for argument in overload(name)._schema.arguments if argument.is_out]
+    if "List" in str(arguments[0].type):
+        return {arguments[0].name: outputs}
+    return {argument.name: output for argument, output in zip(arguments, outputs)}

@@ -1,0 +1,150 @@
+"""Arguments for entries whose tests need to be told: which OpInfos reach them, and calls that nothing else yields.
+
+`OPINFOS` names the OpInfos of entries whose ATen name is not theirs, `STAND_INS` the overloads that the CPU calls
+instead with the same arguments. A function here returns the (args, kwargs) that it knows for an entry in one dtype:
+`usual` and `random` for all entries that need them, any other where ops.yaml names it (`tests: {samples: name}`).
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch.testing import make_tensor
+
+Arguments = tuple[tuple, dict]
+
+_CONVOLUTIONS = (
+    "nn.functional.conv1d",
+    "nn.functional.conv2d",
+    "nn.functional.conv3d",
+    "nn.functional.conv_transpose2d",
+)
+
+OPINFOS: dict[str, tuple[str, ...]] = {
+    "_adaptive_avg_pool2d": ("nn.functional.adaptive_avg_pool2d",),
+    "_adaptive_avg_pool2d_backward": ("nn.functional.adaptive_avg_pool2d",),
+    "_index_put_impl_": ("index_put",),
+    "_local_scalar_dense": ("item",),
+    "_log_softmax": ("log_softmax",),
+    "_logcumsumexp": ("logcumsumexp",),
+    "_log_softmax_backward_data": ("log_softmax",),
+    "_scaled_dot_product_fused_attention_overrideable": ("nn.functional.scaled_dot_product_attention",),
+    "_scaled_dot_product_fused_attention_overrideable_backward": ("nn.functional.scaled_dot_product_attention",),
+    "_softmax": ("softmax",),
+    "_softmax_backward_data": ("softmax",),
+    "_to_copy": ("to",),
+    "_unsafe_view": ("matmul",),
+    "avg_pool2d_backward": ("nn.functional.avg_pool2d",),
+    "convolution_backward_overrideable": _CONVOLUTIONS,
+    "convolution_overrideable": _CONVOLUTIONS,
+    "embedding_dense_backward": ("nn.functional.embedding",),
+    "elu_backward": ("nn.functional.elu",),
+    "gelu_backward": ("nn.functional.gelu",),
+    "glu_backward": ("nn.functional.glu",),
+    "index": ("__getitem__",),
+    "max_pool2d_with_indices": ("nn.functional.max_pool2d",),
+    "max_pool2d_with_indices_backward": ("nn.functional.max_pool2d",),
+    "max_pool3d_with_indices": ("nn.functional.max_pool3d",),
+    "max_pool3d_with_indices_backward": ("nn.functional.max_pool3d",),
+    "native_batch_norm": ("nn.functional.batch_norm",),
+    "native_batch_norm_backward": ("nn.functional.batch_norm",),
+    "native_group_norm": ("nn.functional.group_norm",),
+    "native_group_norm_backward": ("nn.functional.group_norm",),
+    "native_layer_norm": ("nn.functional.layer_norm",),
+    "native_layer_norm_backward": ("nn.functional.layer_norm",),
+    "nll_loss2d_backward": ("nn.functional.cross_entropy",),
+    "nll_loss2d_forward": ("nn.functional.cross_entropy",),
+    "nll_loss_backward": ("nn.functional.nll_loss", "nn.functional.cross_entropy"),
+    "nll_loss_forward": ("nn.functional.nll_loss", "nn.functional.cross_entropy"),
+    "select_backward": ("select",),
+    "slice_backward": ("__getitem__",),
+    "threshold_backward": ("nn.functional.relu", "nn.functional.threshold"),
+}
+for _dims in (1, 2, 3):
+    for _suffix in ("", "_backward"):
+        OPINFOS[f"reflection_pad{_dims}d{_suffix}"] = ("nn.functional.pad.reflect",)
+        OPINFOS[f"replication_pad{_dims}d{_suffix}"] = ("nn.functional.pad.replicate",)
+
+STAND_INS: dict[str, tuple[str, ...]] = {
+    "_index_put_impl_": ("index_put", "index_put_"),
+    "_logcumsumexp": ("logcumsumexp",),
+}
+
+
+def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Calls of entries that no OpInfo makes on the CPU and whose arguments need to be chosen."""
+    tensor = partial(make_tensor, device="cpu", dtype=dtype, low=1, high=5)
+    small = partial(make_tensor, device="cpu", dtype=dtype, low=-0.5, high=0.5)
+    lists = [[tensor((3, 4)), tensor((3,)), tensor((2, 2))] for _ in range(3)]
+    attention = (small((12, 4)), small(12), small((4, 4)), small(4))
+    norms_and_mlp = (*(small(4) for _ in range(4)), small((8, 4)), small(8), small((4, 8)), small(4))
+    calls: dict[str, list[Arguments]] = {
+        "_foreach_addcdiv.Tensor": [((*lists, tensor((3,))), {})],
+        "_foreach_addcmul.Tensor": [((*lists, tensor((3,))), {})],
+        "_native_multi_head_attention": [((*[small((2, 3, 4))] * 3, 4, 2, *attention), {})],
+        "_transformer_encoder_layer_fwd": [
+            ((small((2, 3, 4)), 4, 2, *attention, gelu, norm_first, 1e-5, *norms_and_mlp), {})
+            for gelu, norm_first in ((False, False), (True, True))
+        ],
+        "embedding_renorm_": [((tensor((5, 3)), torch.tensor([1, 4, 1]), 2.0, 2.0), {})],
+        "fill.Tensor": [((tensor((3, 4)), tensor(())), {})],
+        "norm.ScalarOpt_dim": [((tensor((3, 4)), 2, [1]), {}), ((tensor((3, 4)), 1, [0], True), {})],
+        "norm.ScalarOpt_dim_dtype": [((tensor((3, 4)), 2, [1]), {"keepdim": False, "dtype": torch.float64})],
+    }
+    return calls.get(entry, [])
+
+
+def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
+    """Functions, with their arguments, for entries that PyTorch's CPU has no kernel for: a device has a way of its own."""
+    if not dtype.is_floating_point:
+        return []
+    small = partial(make_tensor, device="cpu", dtype=dtype, low=-0.5, high=0.5)
+
+    def cell(gates: int) -> tuple:
+        return small((gates * 4, 3)), small((gates * 4, 4)), small(gates * 4), small(gates * 4)
+
+    if entry.startswith("_thnn_fused_gru_cell"):
+        return [(torch.gru_cell, (small((2, 3)), small((2, 4)), *cell(gates=3)))]
+    if entry.startswith("_thnn_fused_lstm_cell"):
+        return [(torch.lstm_cell, (small((2, 3)), [small((2, 4)), small((2, 4))], *cell(gates=4)))]
+    return []
+
+
+# How many numbers a distribution is judged by.
+MANY = 4096
+
+
+def random(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Calls of a random entry that draw enough numbers to judge their distribution."""
+    empty = torch.zeros(MANY, dtype=dtype)
+    factory = {"dtype": dtype, "device": torch.device("cpu")}
+    half = torch.full((MANY,), 0.5, dtype=dtype)
+    calls: dict[str, list[Arguments]] = {
+        "bernoulli": [((half,), {})],
+        "bernoulli.p": [((empty, 0.3), {})],
+        "bernoulli_.Tensor": [((empty, torch.full((MANY,), 0.3)), {})],
+        "bernoulli_.float": [((empty, 0.3), {})],
+        "cauchy_": [((empty, 1.0, 0.5), {})],
+        "exponential_": [((empty, 2.0), {})],
+        "geometric_": [((empty, 0.3), {})],
+        "log_normal_": [((empty, 0.5, 0.25), {})],
+        "multinomial": [((torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=dtype), MANY, True), {})],
+        "native_dropout": [((torch.ones(MANY, dtype=dtype), 0.4, True), {})],
+        "normal.Tensor_Tensor": [((empty, half), {})],
+        "normal.Tensor_float": [((empty, 2.0), {})],
+        "normal.float_Tensor": [((1.0, half), {})],
+        "normal_functional": [((empty, 1.0, 2.0), {})],
+        "normal_": [((empty, 1.0, 2.0), {})],
+        "poisson": [((torch.full((MANY,), 3.0, dtype=dtype),), {})],
+        "rand": [(([MANY],), factory)],
+        "randint": [((10, [MANY]), factory)],
+        "randint.low": [((-5, 10, [MANY]), factory)],
+        "randn": [(([MANY],), factory)],
+        "random_": [((torch.zeros(MANY, dtype=torch.int64),), {})],
+        "random_.from": [((empty, -5, 10), {})],
+        "random_.to": [((empty, 10), {})],
+        "randperm": [((MANY,), {"device": torch.device("cpu")})],
+        "randperm.generator": [((MANY,), {"generator": None, "device": torch.device("cpu")})],
+        "uniform_": [((empty, -1.0, 3.0), {})],
+    }
+    return calls.get(entry, [])

@@ -1,0 +1,94 @@
+"""Seeds, generators and their states."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+
+from tests.device import DEVICE, ON_TPU, compiles
+
+DRAWS = {
+    "rand": lambda d, g: torch.rand(5, device=d, generator=g),
+    "randn": lambda d, g: torch.randn(5, device=d, generator=g),
+    "randint": lambda d, g: torch.randint(0, 1000, (5,), device=d, generator=g),
+    "randperm": lambda d, g: torch.randperm(50, device=d, generator=g),
+    "uniform_": lambda d, g: torch.empty(5, device=d).uniform_(-1, 1, generator=g),
+    "normal_": lambda d, g: torch.empty(5, device=d).normal_(1, 2, generator=g),
+    "bernoulli": lambda d, g: torch.bernoulli(torch.full((64,), 0.5, device=d), generator=g),
+    "bernoulli_": lambda d, g: torch.empty(64, device=d).bernoulli_(0.5, generator=g),
+    "exponential_": lambda d, g: torch.empty(5, device=d).exponential_(generator=g),
+    "multinomial": lambda d, g: torch.multinomial(torch.ones(50, device=d), 20, generator=g),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_generator(name) -> None:
+    """Its seed decides, its state moves on, and no new seed compiles anything."""
+    draw = DRAWS[name]
+    generator = torch.Generator(DEVICE).manual_seed(3)
+    first, second = draw(DEVICE, generator).cpu(), draw(DEVICE, generator).cpu()
+    assert not torch.equal(first, second)
+    with compiles(at_most=0):
+        again = draw(DEVICE, generator.manual_seed(3)).cpu()
+        other = draw(DEVICE, generator.manual_seed(4)).cpu()
+    assert torch.equal(first, again) and not torch.equal(first, other)
+
+
+def test_global_seed_and_a_generator_are_apart(device) -> None:
+    torch.manual_seed(0)
+    alone = torch.rand(3, device=device).cpu()
+    torch.manual_seed(0)
+    torch.rand(3, device=device, generator=torch.Generator(device).manual_seed(9))
+    assert torch.equal(torch.rand(3, device=device).cpu(), alone)
+
+
+def test_state(device) -> None:
+    generator = torch.Generator(device).manual_seed(1)
+    torch.rand(2, device=device, generator=generator)
+    state = generator.get_state()
+    assert state.dtype == torch.uint8 and state.device.type == "cpu"
+    wanted = torch.rand(2, device=device, generator=generator).cpu()
+    for same in (
+        torch.Generator(device).set_state(state),
+        copy.copy(torch.Generator(device)).set_state(pickle.loads(pickle.dumps(state))),
+    ):
+        assert torch.equal(torch.rand(2, device=device, generator=same).cpu(), wanted)
+    assert generator.initial_seed() == 1 and generator.device.type == device
+    assert generator.seed() == generator.initial_seed()
+    with pytest.raises(RuntimeError, match="size"):
+        generator.set_state(torch.zeros(3, dtype=torch.uint8))
+
+
+def test_dropout(device) -> None:
+    x = torch.ones(10_000, device=device, requires_grad=True)
+    torch.manual_seed(0)
+    first = torch.nn.functional.dropout(x, 0.3)
+    second = torch.nn.functional.dropout(x, 0.3)
+    kept = (first != 0).float().mean().item()
+    assert abs(kept - 0.7) < 0.03 and not torch.equal(first.cpu(), second.cpu())
+    assert set(first.tolist()) == {0.0, torch.tensor(1 / 0.7).item()}
+    first.sum().backward()
+    assert torch.equal(x.grad, first.detach())
+    torch.manual_seed(0)
+    assert torch.equal(torch.nn.functional.dropout(x, 0.3), first)
+    assert torch.equal(torch.nn.functional.dropout(x, 0.3, training=False), x)
+    assert torch.nn.functional.dropout(x, 1.0).sum().item() == 0
+
+
+def test_ranges(device) -> None:
+    """The ends of the intervals that PyTorch promises: [0, 1) and [low, high)."""
+    x = torch.rand(100_000, device=device)
+    assert 0 <= x.min().item() and x.max().item() < 1
+    x = torch.rand(100_000, device=device, dtype=torch.bfloat16)
+    assert x.max().item() < 1
+    x = torch.randint(-3, 4, (1000,), device=device)
+    assert (x.min().item(), x.max().item(), x.dtype) == (-3, 3, torch.int64)
+    assert sorted(torch.randperm(20, device=device).tolist()) == list(range(20))
+    assert torch.isfinite(torch.randn(100_000, device=device)).all()
+
+
+@pytest.mark.skipif(not ON_TPU, reason="needs two devices")
+def test_generator_of_another_device() -> None:
+    with pytest.raises(RuntimeError, match="Expected a 'tpu' device type for generator but found 'cpu'"):
+        torch.rand(2, device=DEVICE, generator=torch.Generator("cpu"))

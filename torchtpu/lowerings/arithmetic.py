@@ -1,0 +1,137 @@
+"""Binary arithmetic with torch's corner cases. Operands arrive in the computation dtype; scalars may be weakly typed."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from torchtpu.lowerings.checked import checked
+from torchtpu.lowerings.promotion import where
+
+
+def add(self, other, alpha):
+    return self + _scaled(other, alpha)
+
+
+def sub(self, other, alpha):
+    return self - _scaled(other, alpha)
+
+
+def rsub(self, other, alpha):
+    return other - _scaled(self, alpha)
+
+
+def addcmul(self, tensor1, tensor2, value):
+    return self + _scaled(tensor1, value) * tensor2
+
+
+def addcdiv(self, tensor1, tensor2, value):
+    return self + _scaled(tensor1, value) / tensor2
+
+
+def lerp(self, end, weight):
+    """torch starts from the nearer end, so that weight 1 gives exactly `end`."""
+    weight = lax.convert_element_type(weight, self.dtype)
+    span = end - self
+    return jnp.where(jnp.abs(weight) < 0.5, self + weight * span, end - span * (1 - weight))
+
+
+def divide(self, other, rounding_mode):
+    if rounding_mode is None:
+        if jnp.issubdtype(self.dtype, jnp.inexact):
+            return self / other
+        return self.astype(jnp.float32) / other.astype(jnp.float32)
+    return floor_divide(self, other) if rounding_mode == "floor" else _truncated_divide(self, other)
+
+
+def floor_divide(self, other):
+    if jnp.issubdtype(self.dtype, jnp.inexact):
+        return _floor_divide_floating(self, other)
+    return _without_zeros(_floor_divide_integer, self, other)
+
+
+def remainder(self, other):
+    """The sign is that of the divisor."""
+    return _without_zeros(jnp.remainder, self, other)
+
+
+def fmod(self, other):
+    """The sign is that of the dividend."""
+    return _without_zeros(lax.rem, self, other)
+
+
+def power(self, exponent):
+    # A specialised exponent is a Python number; torch computes these without pow.
+    forms = {2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: jnp.sqrt, -0.5: lax.rsqrt, -1: jnp.reciprocal}
+    if isinstance(exponent, (int, float)) and exponent in forms:
+        return forms[exponent](self)
+    exponent = lax.convert_element_type(exponent, self.dtype)
+    if jnp.issubdtype(self.dtype, jnp.integer):
+        return _power_integer(self, exponent)
+    return lax.pow(*jnp.broadcast_arrays(self, exponent))
+
+
+def power_of_scalar(self, exponent):
+    return power(lax.convert_element_type(self, exponent.dtype), exponent)
+
+
+def xlogy(self, other):
+    return where((self == 0) & ~jnp.isnan(other), 0, self * jnp.log(other))
+
+
+def heaviside(self, values):
+    return jnp.where(self == 0, values, (self > 0).astype(self.dtype))
+
+
+def _scaled(x, factor):
+    """factor * x in x's own type: also for bool, where a product is `and`."""
+    if isinstance(factor, (bool, int, float)) and factor == 1:
+        return x
+    return x * lax.convert_element_type(factor, x.dtype)
+
+
+def _without_zeros(fn, self, other):
+    """An integer division, checked: torch raises ZeroDivisionError, XLA gives some number."""
+    self, other = jnp.broadcast_arrays(self, other)
+    if not jnp.issubdtype(self.dtype, jnp.integer):
+        return fn(self, other)
+    zero = other == 0
+    return checked(fn(self, where(zero, 1, other)), ~jnp.any(zero))
+
+
+def _truncated_divide(self, other):
+    if jnp.issubdtype(self.dtype, jnp.inexact):
+        return jnp.trunc(self / other)
+    return _without_zeros(lax.div, self, other)
+
+
+def _floor_divide_integer(self, other):
+    quotient, rest = lax.div(self, other), lax.rem(self, other)
+    return quotient - ((rest != 0) & ((rest < 0) != (other < 0))).astype(quotient.dtype)
+
+
+def _floor_divide_floating(self, other):
+    """Python's algorithm, as torch uses it: exact where floor(a / b) would round up; a / b itself for b == 0."""
+    self, other = jnp.broadcast_arrays(self, other)
+    rest = lax.rem(self, other)
+    quotient = (self - rest) / other
+    quotient = jnp.where((rest != 0) & ((rest < 0) != (other < 0)), quotient - 1, quotient)
+    floor = jnp.floor(quotient)
+    floor = jnp.where(quotient - floor > 0.5, floor + 1, floor)
+    floor = jnp.where(quotient == 0, jnp.copysign(jnp.zeros_like(floor), self / other), floor)
+    return jnp.where(other == 0, self / other, floor)
+
+
+def _power_integer(base, exponent):
+    """By squaring. A negative exponent of anything but 1 and -1 truncates to 0."""
+    base, exponent = jnp.broadcast_arrays(base, exponent)
+    power = jnp.power(base, jnp.maximum(exponent, 0))
+    odd = (exponent & 1).astype(bool)
+    inverse = where(base == 1, base, where(base == -1, where(odd, base, -base), jnp.zeros_like(base)))
+    return jnp.where(exponent < 0, inverse, power)
+
+
+
+
+def cross(self, other, dim):
+    rank = max(self.ndim, other.ndim)
+    axes = [array.ndim - rank + dim for array in (self, other)]
+    return jnp.cross(self, other, axisa=axes[0], axisb=axes[1], axisc=dim)

@@ -1,0 +1,64 @@
+"""New arrays from numbers, and values written over an array: results have the shape and dtype of what they replace."""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from torchtpu.lowerings.promotion import cast, where
+
+
+def fill(self, value):
+    return jnp.broadcast_to(cast(value, self.dtype), self.shape)
+
+
+def copy(self, src):
+    return fill(self, src)
+
+
+def masked_fill(self, mask, value):
+    return jnp.where(mask.astype(bool), cast(value, self.dtype), self)
+
+
+def arange(start, end, step, dtype, length):
+    """`length` numbers. The bounds arrive in the computation dtype, an integer one has truncated them as torch does."""
+    del end, dtype
+    return start + lax.convert_element_type(step, start.dtype) * lax.iota(start.dtype, length)
+
+
+def linspace(start, end, steps, dtype):
+    """Each half is counted from its own end, which makes both ends exact; integers are what float64 truncates to."""
+    del dtype
+    result, compute = start.dtype, start.dtype if jnp.issubdtype(start.dtype, jnp.inexact) else jnp.float64
+    start, end = start.astype(compute), end.astype(compute)
+    step = (end - start) / max(steps - 1, 1)
+    index = lax.iota(jnp.int32, steps)
+    rising, falling = index.astype(compute), (steps - 1 - index).astype(compute)
+    return jnp.where(index < max(steps // 2, 1), start + step * rising, end - step * falling).astype(result)
+
+
+def eye(n, dtype):
+    return eye_m(n, n, dtype)
+
+
+def eye_m(n, m, dtype):
+    return (_column_minus_row((n, m)) == 0).astype(dtype or jnp.float32)
+
+
+def tril_indices(row, col, offset, dtype):
+    return jnp.asarray(np.stack(np.tril_indices(row, offset, col)), dtype)
+
+
+def triu_indices(row, col, offset, dtype):
+    return jnp.asarray(np.stack(np.triu_indices(row, offset, col)), dtype)
+
+
+def tril(self, diagonal):
+    return where(_column_minus_row(self.shape[-2:]) <= diagonal, self, jnp.zeros_like(self))
+
+
+def triu(self, diagonal):
+    return where(_column_minus_row(self.shape[-2:]) >= diagonal, self, jnp.zeros_like(self))
+
+
+def _column_minus_row(shape):
+    return lax.broadcasted_iota(jnp.int32, shape, 1) - lax.broadcasted_iota(jnp.int32, shape, 0)

@@ -1,0 +1,111 @@
+"""One array in, one array out, element by element: where torch and jnp differ. Activations have their own module."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from torchtpu.lowerings.promotion import where
+
+
+def angle(self):
+    if jnp.iscomplexobj(self):
+        return jnp.angle(self)
+    # jnp.angle would say pi for -0.0.
+    return where(jnp.isnan(self), self, where(self < 0, math.pi, jnp.zeros_like(self)))
+
+
+def sign(self):
+    """-1, 0 or 1; a nan has none and gives 0."""
+    if self.dtype == jnp.bool_:
+        return self
+    return (self > 0).astype(self.dtype) - (self < 0).astype(self.dtype)
+
+
+def sgn(self):
+    return jnp.sign(self) if jnp.iscomplexobj(self) else sign(self)
+
+
+def signbit(self):
+    return jnp.signbit(self) if jnp.issubdtype(self.dtype, jnp.floating) else self < 0
+
+
+def round_decimals(self, decimals):
+    scale = 10.0 ** abs(decimals)
+    return jnp.round(self * scale) / scale if decimals >= 0 else jnp.round(self / scale) * scale
+
+
+def digamma(self):
+    """Poles: digamma(+-0) is -+inf, and nan at the negative integers."""
+    negative_integer = (self < 0) & (self == jnp.floor(self))
+    pole = jnp.copysign(lax.full_like(self, jnp.inf), -self)
+    return where(self == 0, pole, where(negative_integer, jnp.nan, lax.digamma(self)))
+
+
+def i0(self):
+    """The modified Bessel function; XLA has the scaled form, exp(-|x|) I0(x)."""
+    return jnp.exp(jnp.abs(self)) * lax.bessel_i0e(self)
+
+
+def logit(self, eps):
+    if eps is not None:
+        # A negative eps means no clamping.
+        eps = lax.convert_element_type(eps, self.dtype)
+        self = where(eps < 0, self, jnp.clip(self, eps, 1 - eps))
+    return jnp.log(self / (1 - self))
+
+
+def logit_backward(grad_output, self, eps):
+    slope = grad_output / (self * (1 - self))
+    if eps is None:
+        return where((self < 0) | (self > 1), jnp.nan, slope)
+    eps = lax.convert_element_type(eps, self.dtype)
+    low = jnp.maximum(eps, 0)
+    outside = where(eps < 0, jnp.nan, jnp.zeros_like(low))
+    return where((self < low) | (self > 1 - low), outside, slope)
+
+
+def nan_to_num(self, nan, posinf, neginf):
+    """Infinities become the largest numbers of the type that torch stores, so bfloat16 is not computed in float32."""
+    if not jnp.issubdtype(self.dtype, jnp.inexact):
+        return self
+    if jnp.iscomplexobj(self):
+        return lax.complex(*(nan_to_num(part, nan, posinf, neginf) for part in (self.real, self.imag)))
+    limits = jnp.finfo(self.dtype)
+    replacements = (
+        (jnp.isnan(self), 0 if nan is None else nan),
+        (self == jnp.inf, limits.max if posinf is None else posinf),
+        (self == -jnp.inf, limits.min if neginf is None else neginf),
+    )
+    for found, value in replacements:
+        self = jnp.where(found, lax.convert_element_type(value, self.dtype), self)
+    return self
+
+
+def log_sigmoid_forward(self):
+    """log(sigmoid(x)) without overflow, and exp(-|x|), which torch keeps for the backward."""
+    buffer = jnp.exp(-jnp.abs(self))
+    return jnp.minimum(self, 0) - jnp.log1p(buffer), buffer
+
+
+def log_sigmoid_backward(grad_output, self, buffer):
+    del buffer  # sigmoid(-x) is as cheap as what torch derives from it
+    return grad_output * jax.nn.sigmoid(-self)
+
+
+def i1(self):
+    """The modified Bessel function of order 1, as for i0."""
+    return jnp.exp(jnp.abs(self)) * lax.bessel_i1e(self)
+
+
+def polygamma(n, self):
+    """The n-th derivative of digamma, by Hurwitz's zeta; that of trigamma's negative arguments by reflection."""
+    if n == 0:
+        return digamma(self)
+    order = lax.full_like(self, n + 1)
+    if n > 1:
+        return math.factorial(n) * (-1) ** (n + 1) * lax.zeta(order, self)
+    reflected = self < 0.5
+    value = lax.zeta(order, jnp.where(reflected, 1 - self, self))
+    return jnp.where(reflected, (math.pi / jnp.sin(math.pi * self)) ** 2 - value, value)

@@ -1,0 +1,147 @@
+"""Whole-list ops, each one program: what the foreach optimizers call.
+
+torch lets the lists mix dtypes; every row is promoted by itself, as the op on its own elements would be.
+"""
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from torchtpu.lowerings import arithmetic, elementwise, reduction
+from torchtpu.lowerings.promotion import cast, pointwise
+
+
+def _each(fn: Callable, *columns, int_to_float: bool = False) -> list:
+    """fn over the rows of `columns`. A column that is not a list is the same in every row."""
+    rows = max(len(column) for column in columns if isinstance(column, (list, tuple)))
+    full = (column if isinstance(column, (list, tuple)) else [column] * rows for column in columns)
+    return [pointwise(fn, *row, int_to_float=int_to_float) for row in zip(*full)]
+
+
+def _unary(fn, int_to_float=False):
+    def lowering(self):
+        return _each(fn, self, int_to_float=int_to_float)
+
+    return lowering
+
+
+def _with_scalar(fn, int_to_float=False):
+    def lowering(self, scalar):
+        return _each(fn, self, scalar, int_to_float=int_to_float)
+
+    return lowering
+
+
+def _with_scalars(fn, int_to_float=False):
+    def lowering(self, scalars):
+        return _each(fn, self, scalars, int_to_float=int_to_float)
+
+    return lowering
+
+
+def _with_other(fn, int_to_float=False):
+    """`other` is a list, or one 0-d array for all."""
+
+    def lowering(self, other):
+        return _each(fn, self, other, int_to_float=int_to_float)
+
+    return lowering
+
+
+def _with_other_and_alpha(fn):
+    def lowering(self, other, alpha):
+        return _each(lambda x, y: fn(x, y, alpha), self, other)
+
+    return lowering
+
+
+def _fused_value(fn):
+    def lowering(self, tensor1, tensor2, value):
+        return _each(lambda x, y, z: fn(x, y, z, value), self, tensor1, tensor2)
+
+    return lowering
+
+
+def _fused_scalars(fn):
+    """`scalars` is a list of numbers or a vector, one for each row."""
+
+    def lowering(self, tensor1, tensor2, scalars):
+        return [
+            pointwise(lambda x, y, z, value=value: fn(x, y, z, value), *row)
+            for *row, value in zip(self, tensor1, tensor2, list(scalars))
+        ]
+
+    return lowering
+
+
+def _add(x, y):
+    return arithmetic.add(x, y, 1)
+
+
+def _subtract(x, y):
+    return arithmetic.sub(x, y, 1)
+
+
+abs = _unary(jnp.abs)
+neg = _unary(jnp.negative)
+sign = _unary(elementwise.sign)
+exp = _unary(jnp.exp, int_to_float=True)
+sqrt = _unary(jnp.sqrt, int_to_float=True)
+reciprocal = _unary(jnp.reciprocal, int_to_float=True)
+
+add_scalar = _with_scalar(_add)
+add_scalars = _with_scalars(_add)
+add = _with_other_and_alpha(arithmetic.add)
+sub_scalar = _with_scalar(_subtract)
+sub_scalars = _with_scalars(_subtract)
+sub = _with_other_and_alpha(arithmetic.sub)
+mul_scalar = _with_scalar(jnp.multiply)
+mul_scalars = _with_scalars(jnp.multiply)
+mul = _with_other(jnp.multiply)
+div_scalar = _with_scalar(jnp.divide, int_to_float=True)
+div_scalars = _with_scalars(jnp.divide, int_to_float=True)
+div = _with_other(jnp.divide, int_to_float=True)
+maximum_scalar = _with_scalar(jnp.maximum)
+maximum_scalars = _with_scalars(jnp.maximum)
+maximum = _with_other(jnp.maximum)
+minimum_scalar = _with_scalar(jnp.minimum)
+minimum_scalars = _with_scalars(jnp.minimum)
+minimum = _with_other(jnp.minimum)
+addcmul_value = _fused_value(arithmetic.addcmul)
+addcmul_scalars = _fused_scalars(arithmetic.addcmul)
+addcdiv_value = _fused_value(arithmetic.addcdiv)
+addcdiv_scalars = _fused_scalars(arithmetic.addcdiv)
+
+
+def zero(self):
+    return [jnp.zeros_like(x) for x in self]
+
+
+def copy(self, src, non_blocking):
+    del non_blocking
+    return [jnp.broadcast_to(cast(y, x.dtype), x.shape) for x, y in zip(self, src)]
+
+
+def pow(self, exponent):
+    """Either may be the number."""
+    return _each(arithmetic.power, self, exponent)
+
+
+def lerp(self, tensors1, weights):
+    return _each(arithmetic.lerp, self, tensors1, weights)
+
+
+def lerp_scalar(self, tensors1, weight):
+    return _each(arithmetic.lerp, self, tensors1, weight)
+
+
+def norm(self, ord, dtype):
+    return [_norm(x, ord, dtype) for x in self]
+
+
+def _norm(x, ord, dtype):
+    """Half types are summed in float32, as everywhere."""
+    result = jnp.dtype(dtype or x.dtype)
+    half = jnp.finfo(result).bits < 32
+    computed = reduction.vector_norm(x, ord, None, False, jnp.float32 if half else result)
+    return computed.astype(jnp.finfo(result).dtype)

@@ -1,0 +1,255 @@
+"""Reading and writing at positions that arrays hold.
+
+Positions out of range make the result unchecked-for: see `checked`. Reads clamp such positions and writes drop them, so
+that the program itself stays safe. Where torch counts negative positions from the end, they are wrapped first.
+"""
+
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from torchtpu.lowerings.checked import checked
+from torchtpu.lowerings.promotion import cast
+
+
+def index(self, indices):
+    """self[indices]: None keeps a dimension; indexed dimensions that are not neighbours move to the front."""
+    where, ok = _wrapped(self, indices)
+    if 0 in _indexed_sizes(self, indices):  # nothing to read: an empty result, or an error
+        shape = jnp.broadcast_shapes(*(i.shape for i in indices if i is not None))
+        rest = [n for n, i in zip(self.shape, _all(self, indices)) if i is None]
+        return checked(jnp.zeros((*shape, *rest), self.dtype), ok)
+    return checked(self.at[where].get(mode="clip"), ok)
+
+
+def index_put(self, indices, values, accumulate):
+    where, ok = _wrapped(self, indices)
+    return checked(_write(self, where, values, "add" if accumulate else "set"), ok)
+
+
+def index_put_impl(self, indices, values, accumulate, unsafe):
+    del unsafe  # the check costs nothing here
+    return index_put(self, indices, values, accumulate)
+
+
+def gather(self, dim, index, sparse_grad):
+    del sparse_grad
+    if not index.size:  # of any rank
+        return jnp.zeros(index.shape, self.dtype)
+    where, ok = _along(self, dim, index)
+    if not self.size:
+        return checked(jnp.zeros(index.shape, self.dtype), ok)
+    return checked(_vector(self).at[where].get(mode="clip").reshape(index.shape), ok)
+
+
+def scatter(self, dim, index, src):
+    return _scatter(self, dim, index, src, "set")
+
+
+def scatter_value(self, dim, index, value):
+    return _scatter(self, dim, index, value, "set")
+
+
+def scatter_add(self, dim, index, src):
+    return _scatter(self, dim, index, src, "add")
+
+
+def scatter_with(self, dim, index, src, reduce):
+    return _scatter(self, dim, index, src, reduce)
+
+
+def scatter_value_with(self, dim, index, value, reduce):
+    return _scatter(self, dim, index, value, reduce)
+
+
+def scatter_reduce(self, dim, index, src, reduce, include_self):
+    if not index.size:
+        return self
+    where, ok = _along(self, dim, index)
+    source = _source(src, index)
+    return checked(_reduce(_vector(self), where, source, reduce, include_self).reshape(self.shape), ok)
+
+
+def index_select(self, dim, index):
+    index, ok = _in_range(index, _vector(self).shape[dim])
+    index = index.reshape(-1)
+    if not self.ndim:
+        return checked(self, ok)
+    if not self.shape[dim]:
+        return checked(jnp.zeros((*self.shape[:dim], index.size, *self.shape[dim + 1 :]), self.dtype), ok)
+    return checked(jnp.take(self, index, axis=dim, mode="clip"), ok)
+
+
+def index_add(self, dim, index, source, alpha):
+    return _at_index(self, dim, index, source * lax.convert_element_type(alpha, source.dtype), "add")
+
+
+def index_copy(self, dim, index, source):
+    return _at_index(self, dim, index, source, "set", wrap=True)
+
+
+def index_fill(self, dim, index, value):
+    return _at_index(self, dim, index, cast(value, self.dtype), "set", wrap=True)
+
+
+def index_reduce(self, dim, index, source, reduce, include_self):
+    index, ok = _in_range(index, _vector(self).shape[dim])
+    where = (*(slice(None),) * dim, index.reshape(-1))
+    source = source.reshape(_rows(self, dim, index))
+    return checked(_reduce(_vector(self), where, source, reduce, include_self).reshape(self.shape), ok)
+
+
+def take(self, index):
+    index, ok = _in_range(index, self.size, wrap=True)
+    if not self.size:
+        return checked(jnp.zeros(index.shape, self.dtype), ok)
+    return checked(self.reshape(-1).at[index].get(mode="clip"), ok)
+
+
+def put(self, index, source, accumulate):
+    where, ok = _in_range(index, self.size, wrap=True)
+    mode = "add" if accumulate else "set"
+    return checked(_write(self.reshape(-1), (where,), source.reshape(index.shape), mode).reshape(self.shape), ok)
+
+
+def masked_scatter(self, mask, source):
+    """The n-th true place of the mask takes the n-th element of `source`, which must hold enough of them."""
+    shape = jnp.broadcast_shapes(self.shape, mask.shape)
+    mask = jnp.broadcast_to(mask, shape)
+    rank = jnp.cumsum(mask.reshape(-1), dtype=jnp.int32).reshape(shape)
+    enough = jnp.max(rank, initial=0) <= source.size
+    if not source.size:
+        return checked(jnp.broadcast_to(self, shape), enough)
+    picked = source.reshape(-1).at[rank - 1].get(mode="clip")
+    return checked(jnp.where(mask, picked, self), enough)
+
+
+def nonzero(self):
+    """Positions, one a row, padded to one for every element; and their number."""
+    found = jnp.nonzero(_vector(self), size=self.size, fill_value=0)
+    rows = jnp.stack(found[: self.ndim], axis=1) if self.ndim else jnp.zeros((1, 0), jnp.int64)
+    return rows.astype(jnp.int64), jnp.sum(self != 0, dtype=jnp.int32)
+
+
+def masked_select(self, mask):
+    """The elements where `mask` is true, padded to all; and their number."""
+    self, mask = jnp.broadcast_arrays(self, mask)
+    # Their order is kept: a stable sort by "not chosen".
+    _, order = lax.sort((~mask.reshape(-1), lax.iota(jnp.int32, mask.size)), num_keys=1)
+    return self.reshape(-1).at[order].get(mode="clip"), jnp.sum(mask, dtype=jnp.int32)
+
+
+def _vector(x):
+    """torch indexes a 0-d array as a vector of one."""
+    return x if x.ndim else x.reshape(1)
+
+
+def _in_range(index, size, wrap=False):
+    """`index` ready for use, and whether all of it lies in [0, size), or [-size, size) if it wraps."""
+    ok = jnp.all((index >= (-size if wrap else 0)) & (index < size))
+    return (jnp.where(index < 0, index + size, index) if wrap else index), ok
+
+
+def _all(self, indices):
+    return [*indices, *[None] * (self.ndim - len(indices))]
+
+
+def _indexed_sizes(self, indices):
+    return [n for n, i in zip(self.shape, indices) if i is not None]
+
+
+def _wrapped(self, indices):
+    """A numpy index for torch's list of indices, and whether every position exists."""
+    where, ok = [], jnp.array(True)
+    for size, positions in zip(self.shape, indices):
+        if positions is None:
+            where.append(slice(None))
+            continue
+        positions, fits = _in_range(positions, size, wrap=True)
+        where.append(positions)
+        ok &= fits
+    return tuple(where), ok
+
+
+def _along(self, dim, index):
+    """A numpy index that moves along `dim` by `index` and stays in place elsewhere, and whether it is in range."""
+    index = _vector(index)
+    places = [lax.broadcasted_iota(jnp.int32, index.shape, axis) for axis in range(index.ndim)]
+    places[dim], ok = _in_range(index, _vector(self).shape[dim])
+    return tuple(places), ok
+
+
+def _source(src, index):
+    """The corner of `src` that `index` covers; a number serves every place."""
+    if not jnp.ndim(src):
+        return src
+    return src[tuple(slice(0, n) for n in _vector(index).shape)]
+
+
+def _scatter(self, dim, index, src, how):
+    if not index.size:  # of any rank
+        return self
+    where, ok = _along(self, dim, index)
+    source = cast(_source(src, index), self.dtype)
+    return checked(_write(_vector(self), where, source, how).reshape(self.shape), ok)
+
+
+def _at_index(self, dim, index, source, how, wrap=False):
+    """Writes `source` to the slices of `self` at the positions `index` along `dim`."""
+    index, ok = _in_range(index, _vector(self).shape[dim], wrap)
+    where = (*(slice(None),) * dim, index.reshape(-1))
+    if jnp.ndim(source):
+        source = source.reshape(_rows(self, dim, index))
+    return checked(_write(_vector(self), where, source, how).reshape(self.shape), ok)
+
+
+def _rows(self, dim, index):
+    shape = _vector(self).shape
+    return (*shape[:dim], index.size, *shape[dim + 1 :])
+
+
+def _write(self, where, source, how):
+    """self[where] = source, or the reduction `how` of both; out-of-range positions are dropped."""
+    target = self.at[where]
+    if self.dtype == jnp.bool_ and how in ("add", "sum"):
+        how = "amax"  # a sum of truth values is `or`
+    write = {
+        "set": target.set,
+        "add": target.add,
+        "sum": target.add,
+        "multiply": target.multiply,
+        "prod": target.multiply,
+        "amax": target.max,
+        "amin": target.min,
+    }[how]
+    return write(source, mode="drop")
+
+
+def _reduce(self, where, source, reduce, include_self):
+    """scatter_reduce and index_reduce: places that nothing reaches keep their value."""
+    ones = jnp.broadcast_to(jnp.ones((), jnp.int32), self.at[where].get(mode="clip").shape)
+    count = jnp.zeros(self.shape, jnp.int32).at[where].add(ones, mode="drop")
+    start = self if include_self else jnp.where(count > 0, _neutral(reduce, self.dtype), self)
+    how = "sum" if reduce == "mean" else reduce
+    result = _write(start, where, source, how)
+    if reduce != "mean":
+        return result
+    count = jnp.maximum(count + int(include_self), 1)
+    if jnp.issubdtype(self.dtype, jnp.integer):
+        return jnp.floor_divide(result, count.astype(self.dtype))
+    return result / count.astype(self.dtype)
+
+
+def _neutral(reduce, dtype):
+    if reduce in ("sum", "mean"):
+        return jnp.zeros((), dtype)
+    if reduce == "prod":
+        return jnp.ones((), dtype)
+    if jnp.issubdtype(dtype, jnp.floating):
+        limits = (-math.inf, math.inf)
+    elif dtype == jnp.bool_:
+        limits = (False, True)
+    else:
+        limits = (jnp.iinfo(dtype).min, jnp.iinfo(dtype).max)
+    return jnp.array(limits[0] if reduce == "amax" else limits[1], dtype)

@@ -1,0 +1,95 @@
+"""Random numbers. In-place ops take `self` for its shape and dtype; `key` is an operand, so every call differs."""
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from torchtpu.lowerings.checked import Checked, checked
+from torchtpu.lowerings.opmath import opmath, opmath_dtype
+
+
+def uniform(key: Array, self: Array, from_: Array, to: Array) -> Array:
+    drawn = from_ + jax.random.uniform(key, self.shape, self.dtype) * (to - from_)
+    # Rounding may reach the end of [from, to), which is not part of it.
+    return jnp.where(drawn < to, drawn, from_).astype(self.dtype)
+
+
+def normal(key: Array, self: Array, mean: Array, std: Array) -> Array:
+    return (mean + std * _normal(key, self)).astype(self.dtype)
+
+
+def normal_of(key: Array, mean: Array, std: Array) -> Checked:
+    """One sample for each pair of a mean and a deviation; either may be a number."""
+    shape = jnp.broadcast_shapes(jnp.shape(mean), jnp.shape(std))
+    drawn = jax.random.normal(key, shape, jnp.result_type(mean, std))
+    return checked(mean + std * drawn, jnp.all(std >= 0))
+
+
+def log_normal(key: Array, self: Array, mean: Array, std: Array) -> Array:
+    return jnp.exp(mean + std * _normal(key, self)).astype(self.dtype)
+
+
+def _normal(key: Array, self: Array) -> Array:
+    return jax.random.normal(key, self.shape, opmath_dtype(self.dtype))
+
+
+def cauchy(key: Array, self: Array, median: Array, sigma: Array) -> Array:
+    return (median + sigma * jax.random.cauchy(key, self.shape, opmath_dtype(self.dtype))).astype(self.dtype)
+
+
+def exponential(key: Array, self: Array, lambd: Array) -> Array:
+    return (jax.random.exponential(key, self.shape, opmath_dtype(self.dtype)) / lambd).astype(self.dtype)
+
+
+def geometric(key: Array, self: Array, p: Array) -> Array:
+    """The number of trials up to the first success, which is at least 1."""
+    drawn = jax.random.exponential(key, self.shape, jnp.float64 if self.dtype == jnp.float64 else jnp.float32)
+    return jnp.maximum(jnp.ceil(drawn / -jnp.log1p(-jnp.asarray(p, drawn.dtype))), 1).astype(self.dtype)
+
+
+def bernoulli(key: Array, self: Array) -> Checked:
+    return _coin(key, self, self.shape, self.dtype)
+
+
+def bernoulli_of_number(key: Array, self: Array, p: Array) -> Array:
+    return jax.random.bernoulli(key, jnp.asarray(p, jnp.float32), self.shape).astype(self.dtype)
+
+
+def bernoulli_of_tensor(key: Array, self: Array, p: Array) -> Checked:
+    return _coin(key, p, self.shape, self.dtype)
+
+
+def _coin(key: Array, p: Array, shape: tuple[int, ...], dtype: jnp.dtype) -> Checked:
+    value = jax.random.bernoulli(key, opmath(p), shape).astype(dtype)
+    return checked(value, jnp.all((p >= 0) & (p <= 1)))
+
+
+def integers(key: Array, self: Array, from_: Array | int = 0, to: Array | None = None) -> Array:
+    """Integers of [from, to); without an end, up to the largest that the dtype holds exactly."""
+    largest = _largest_integer(self.dtype)
+    width = jnp.int64 if self.dtype.itemsize == 8 else jnp.int32
+    end = min(largest + 1, jnp.iinfo(width).max) if to is None else to
+    return jax.random.randint(key, self.shape, from_, end, width).astype(self.dtype)
+
+
+def _largest_integer(dtype: jnp.dtype) -> int:
+    if dtype == jnp.bool_:
+        return 1
+    return jnp.iinfo(dtype).max if jnp.issubdtype(dtype, jnp.integer) else 2 ** (jnp.finfo(dtype).nmant + 1)
+
+
+def permutation(key: Array, n: int, dtype: jnp.dtype | None) -> Array:
+    return jax.random.permutation(key, jnp.arange(n, dtype=jnp.int32)).astype(dtype or jnp.int64)
+
+
+def multinomial(key: Array, self: Array, num_samples: int, replacement: bool) -> Checked:
+    """Gumbel's trick: the largest of log(weight) + noise are distributed as draws by weight."""
+    weights = opmath(self)
+    valid = jnp.all((weights >= 0) & jnp.isfinite(weights)) & jnp.all(weights.sum(-1) > 0)
+    logits = jnp.log(weights)
+    if replacement:
+        shape = (num_samples, *weights.shape[:-1])
+        drawn = jnp.moveaxis(jax.random.categorical(key, logits, shape=shape), 0, -1)
+    else:
+        _, drawn = jax.lax.top_k(logits + jax.random.gumbel(key, logits.shape, logits.dtype), num_samples)
+    return checked(drawn.astype(jnp.int64), valid)

@@ -1,0 +1,189 @@
+"""Reductions. `dim` is a tuple of non-negative axes, or one axis or None where torch's schema has `int dim` or `int? dim`."""
+
+import math
+
+import jax.numpy as jnp
+from jax import lax
+from jax.scipy import special
+
+from torchtpu.lowerings import sorting
+from torchtpu.lowerings.promotion import where
+
+
+def sum(self, dim, keepdim, dtype):
+    del dtype  # already the computation dtype
+    return jnp.sum(self, axis=dim, keepdims=keepdim, dtype=self.dtype)
+
+
+def nansum(self, dim, keepdim, dtype):
+    return sum(where(jnp.isnan(self), 0, self) if _inexact(self) else self, dim, keepdim, dtype)
+
+
+def mean(self, dim, keepdim, dtype):
+    return sum(self, dim, keepdim, dtype) / _count(self, dim)
+
+
+def prod_all(self, dtype):
+    return jnp.prod(self, dtype=self.dtype)
+
+
+def prod(self, dim, keepdim, dtype):
+    del dtype
+    return jnp.prod(_vector(self), axis=dim, keepdims=keepdim, dtype=self.dtype).reshape(_shape(self, dim, keepdim))
+
+
+def all_all(self):
+    return all(self, None, False)
+
+
+def all(self, dim, keepdim):
+    return _truth(jnp.all, self, dim, keepdim)
+
+
+def any_all(self):
+    return any(self, None, False)
+
+
+def any(self, dim, keepdim):
+    return _truth(jnp.any, self, dim, keepdim)
+
+
+def max_dim(self, dim, keepdim):
+    return amax(self, dim, keepdim), argmax(self, dim, keepdim)
+
+
+def min_dim(self, dim, keepdim):
+    return amin(self, dim, keepdim), argmin(self, dim, keepdim)
+
+
+def amax(self, dim, keepdim):
+    return jnp.max(_vector(self), axis=dim, keepdims=keepdim).reshape(_shape(self, dim, keepdim))
+
+
+def amin(self, dim, keepdim):
+    return jnp.min(_vector(self), axis=dim, keepdims=keepdim).reshape(_shape(self, dim, keepdim))
+
+
+def aminmax(self, dim, keepdim):
+    return amin(self, dim, keepdim), amax(self, dim, keepdim)
+
+
+def argmax(self, dim, keepdim):
+    """The first of equal ones; a nan is the largest."""
+    return jnp.argmax(_vector(self), axis=dim, keepdims=keepdim).reshape(_shape(self, dim, keepdim))
+
+
+def argmin(self, dim, keepdim):
+    return jnp.argmin(_vector(self), axis=dim, keepdims=keepdim).reshape(_shape(self, dim, keepdim))
+
+
+def var(self, dim, correction, keepdim):
+    return var_mean(self, dim, correction, keepdim)[0]
+
+
+def std(self, dim, correction, keepdim):
+    return jnp.sqrt(var(self, dim, correction, keepdim))
+
+
+def std_mean(self, dim, correction, keepdim):
+    variance, average = var_mean(self, dim, correction, keepdim)
+    return jnp.sqrt(variance), average
+
+
+def var_mean(self, dim, correction, keepdim):
+    """In two passes. A complex number varies by its distance from the mean."""
+    average = mean(self, dim, True, None)
+    deviation = self - average
+    if jnp.iscomplexobj(self):
+        squares = deviation.real**2 + deviation.imag**2
+    else:
+        squares = deviation * deviation
+    freedom = max(_count(self, dim) - (1 if correction is None else correction), 0)
+    variance = sum(squares, dim, keepdim, None) / freedom
+    return variance, average if keepdim else average.reshape(variance.shape)
+
+
+def vector_norm(self, ord, dim, keepdim, dtype):
+    if dtype is not None:
+        self = self.astype(dtype)
+    size = jnp.abs(self)
+    if ord == math.inf:
+        return jnp.max(size, axis=dim, keepdims=keepdim)
+    if ord == -math.inf:
+        return jnp.min(size, axis=dim, keepdims=keepdim)
+    if ord == 0:
+        return jnp.sum((size != 0).astype(size.dtype), axis=dim, keepdims=keepdim)
+    if ord == 1:
+        return jnp.sum(size, axis=dim, keepdims=keepdim)
+    if ord == 2:
+        return jnp.sqrt(jnp.sum(size * size, axis=dim, keepdims=keepdim))
+    return jnp.sum(size**ord, axis=dim, keepdims=keepdim) ** (1 / ord)
+
+
+def norm(self, p, dim, keepdim):
+    return vector_norm(self, 2 if p is None else p, dim, keepdim, None)
+
+
+def norm_dtype(self, p, dim, keepdim, dtype):
+    return vector_norm(self, 2 if p is None else p, dim, keepdim, dtype)
+
+
+def logsumexp(self, dim, keepdim):
+    return special.logsumexp(self, axis=dim, keepdims=keepdim)
+
+
+def count_nonzero(self, dim):
+    return jnp.sum(self.astype(bool), axis=dim, dtype=jnp.int64)
+
+
+def trace(self):
+    on_diagonal = lax.broadcasted_iota(jnp.int32, self.shape, 0) == lax.broadcasted_iota(jnp.int32, self.shape, 1)
+    return jnp.sum(where(on_diagonal, self, 0), dtype=self.dtype)
+
+
+def median_all(self):
+    """The lower of the middle two; nan if there is one, or nothing at all."""
+    flat = jnp.sort(self.ravel())
+    if not flat.size:
+        return jnp.full((), jnp.nan, self.dtype)
+    middle = flat[(flat.size - 1) // 2]
+    return jnp.where(jnp.isnan(flat[-1]), flat[-1], middle) if _inexact(self) else middle
+
+
+def median(self, dim, keepdim):
+    """The lower of the middle two and where it is; or the first nan."""
+    values, order = sorting.sort(self, True, dim, False)
+    if not self.ndim:
+        return values, order
+    middle = (self.shape[dim] - 1) // 2
+    found = [lax.slice_in_dim(x, middle, middle + 1, axis=dim) for x in (values, order)]
+    if _inexact(self):
+        missing = jnp.isnan(self)
+        first = jnp.argmax(missing, axis=dim, keepdims=True)
+        any_missing = jnp.any(missing, axis=dim, keepdims=True)
+        found = [where(any_missing, jnp.nan, found[0]), jnp.where(any_missing, first, found[1])]
+    return tuple(x if keepdim else jnp.squeeze(x, dim) for x in found)
+
+
+def _truth(fn, self, dim, keepdim):
+    result = fn(self.astype(bool), axis=dim if self.ndim else None, keepdims=keepdim)
+    return result.astype(self.dtype) if self.dtype == jnp.uint8 else result  # torch's history
+
+
+def _inexact(x):
+    return jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def _count(x, dim):
+    return math.prod(x.shape) if dim is None else math.prod(x.shape[axis] for axis in dim)
+
+
+def _vector(x):
+    """A 0-d array as a vector of one: torch reduces it along dim 0."""
+    return x if x.ndim else x.reshape(1)
+
+
+def _shape(x, dim, keepdim):
+    """What reducing `x` along `dim` leaves."""
+    axes = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+    return tuple(1 if axis in axes else n for axis, n in enumerate(x.shape) if keepdim or axis not in axes)

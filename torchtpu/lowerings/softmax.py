@@ -1,0 +1,44 @@
+"""Softmax and its logarithm along one axis."""
+
+import jax.numpy as jnp
+from jax import Array
+
+from torchtpu.lowerings.opmath import opmath
+
+
+def softmax(self: Array, dim: int, half_to_float: bool) -> Array:
+    weights = jnp.exp(_below_maximum(self, dim))
+    return _result(weights / _total(weights, dim), self, half_to_float)
+
+
+def log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
+    shifted = _below_maximum(self, dim)
+    return _result(shifted - jnp.log(_total(jnp.exp(shifted), dim)), self, half_to_float)
+
+
+def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: jnp.dtype) -> Array:
+    weighted = opmath(grad_output) * opmath(output)
+    return (weighted - opmath(output) * _total(weighted, dim)).astype(input_dtype)
+
+
+def log_softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: jnp.dtype) -> Array:
+    grad = opmath(grad_output)
+    return (grad - jnp.exp(opmath(output)) * _total(grad, dim)).astype(input_dtype)
+
+
+def _below_maximum(self: Array, dim: int) -> Array:
+    """Shifted so that no exponential overflows; a 0-d array is its own maximum."""
+    value = opmath(self)
+    return value - jnp.max(value, _axis(self, dim), keepdims=True, initial=-jnp.inf)
+
+
+def _total(value: Array, dim: int) -> Array:
+    return jnp.sum(value, _axis(value, dim), keepdims=True)
+
+
+def _axis(value: Array, dim: int) -> tuple[int, ...]:
+    return (dim,) if value.ndim else ()
+
+
+def _result(value: Array, self: Array, half_to_float: bool) -> Array:
+    return value.astype(jnp.float32 if half_to_float else self.dtype)

@@ -1,0 +1,259 @@
+"""A call becomes a program: views read, the lowering traced, results brought to what PyTorch promised, views written."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from jax import Array
+
+from torchtpu.lowerings.checked import Checked
+from torchtpu.lowerings.promotion import cast
+from torchtpu.miss import dtypes, views, words
+from torchtpu.miss.call import Argument, Call, Number, Use
+from torchtpu.miss.errors import LoweringError
+from torchtpu.miss.meta import Meta
+
+
+class NeedsResize(Exception):
+    """The lowering's result has other sizes than an out= argument. sizes: by use."""
+
+    def __init__(self, sizes: dict[int, tuple[int, ...]]):
+        super().__init__()
+        self.sizes = sizes
+
+
+@dataclass
+class Layout:
+    """What the runtime has to know of a traced program, in the terms of csrc/cache/program.h."""
+
+    outputs: list[tuple] = field(default_factory=list)
+    results: list[tuple] = field(default_factory=list)
+    copies: list[tuple[int, int]] = field(default_factory=list)
+    stored: set[int] = field(default_factory=set)
+
+
+class Program:
+    """The JAX function of one call.
+
+    meta: None when the shapes of the results are those that the lowering gives.
+    """
+
+    def __init__(self, call: Call, meta: Meta | None):
+        self.call = call
+        self.meta = meta
+        self.entry = call.entry
+        self.computed = self._computation_dtype()
+        self.formats = {number.index: self._format(number) for number in call.numbers if not number.specialized}
+        self.storages = sorted({use.storage for use in call.uses})
+        self.starts = [use.wide for use in call.uses for _ in range(use.view.num_starts)]
+        self.num_words = words.count(
+            self.entry.rng, list(self.formats.values()), self.starts.count(False), self.starts.count(True)
+        )
+
+    def spec(self, storage: int) -> jax.ShapeDtypeStruct:
+        view = self.call.uses[storage].view
+        return jax.ShapeDtypeStruct(view.base_sizes, view.base_dtype)
+
+    def function(self, layout: Layout, operand_words: Array | None, bases: dict[int, Array]) -> tuple[Array, ...]:
+        """Traces the call. A base that is missing is one whose value does not matter. Fills in the layout."""
+        for storage in self.storages:
+            bases.setdefault(storage, jnp.zeros(self.spec(storage).shape, self.spec(storage).dtype))
+        source = words.Words(jnp.zeros(self.num_words, jnp.uint32) if operand_words is None else operand_words)
+        key = source.key() if self.entry.rng else None
+        numbers = {index: source.number(format) for index, format in self.formats.items()}
+        starts = {use.index: [source.start(use.wide) for _ in range(use.view.num_starts)] for use in self.call.uses}
+
+        arguments = self._lowering_arguments(bases, numbers, starts)
+        if key is not None:
+            arguments["key"] = key
+        value, ok = self._unwrap(self.entry.lowering(**arguments))
+        return self._place(layout, value, ok, bases, starts)
+
+    # Arguments.
+
+    def _computation_dtype(self) -> torch.dtype | None:
+        if self.entry.promote == "none":
+            return None
+        operands = [o for name in self.entry.promoted for o in _flatten(self._argument(name).value) if o is not None]
+        operands = [o.tensor if isinstance(o, Use) else o.value if isinstance(o, Number) else o for o in operands]
+        given = next((a.given for a in self.call.arguments if a.name == "dtype"), None)
+        return dtypes.computation_dtype(self.entry.promote, operands, given)
+
+    def _format(self, number: Number) -> str:
+        promoted = any(number in _flatten(self._argument(name).value) for name in self.entry.promoted)
+        wide = any(use.view.dtype in (np.float64, np.int64, np.uint64, np.complex128) for use in self.call.uses)
+        return dtypes.number_format(number.value, self.computed if promoted else None, wide)
+
+    def _argument(self, param: str) -> Argument:
+        return self.call.argument(param.removesuffix("_") if param in _KEYWORDS else param)
+
+    def _lowering_arguments(self, bases, numbers, starts) -> dict[str, Any]:
+        def lower(value: Any, promoted: bool) -> Any:
+            if isinstance(value, list):
+                items = [lower(item, promoted) for item in value]
+                return items if any(isinstance(item, (Use, Number)) for item in value) or not items else tuple(items)
+            if isinstance(value, Use):
+                array = views.read(value.view, bases[value.storage], starts[value.index])
+                return cast(array, dtypes.to_numpy(self.computed)) if promoted else array
+            if isinstance(value, Number):
+                if value.specialized:
+                    return value.value
+                number = numbers[value.index]
+                return cast(number, dtypes.to_numpy(self.computed)) if promoted else number
+            return value
+
+        result = {}
+        for param in self.entry.params:
+            argument = self._argument(param.name)
+            if param.type.startswith("ScalarType"):
+                result[param.name] = argument.given and dtypes.to_numpy(argument.given)
+            else:
+                result[param.name] = lower(argument.value, param.name in self.entry.promoted)
+                if isinstance(result[param.name], tuple) and "Tensor" in param.type:
+                    result[param.name] = list(result[param.name])
+        if self.entry.dims:
+            result[self.entry.dims] = self._dims(result)
+        for name in self.entry.key_sizes:
+            result[name] = self.call.key_size
+        return result
+
+    def _dims(self, arguments: dict[str, Any]) -> int | tuple[int, ...]:
+        ndim = next(_first(value).ndim for value in arguments.values() if _first(value) is not None)
+        dims = arguments[self.entry.dims]
+        if isinstance(dims, int):
+            return dims % max(ndim, 1)
+        if not dims:
+            return tuple(range(ndim))
+        return tuple(dim % max(ndim, 1) for dim in dims) if ndim else ()
+
+    # Results.
+
+    def _unwrap(self, value: Any) -> tuple[Any, Array | None]:
+        return (value.value, value.ok) if isinstance(value, Checked) else (value, None)
+
+    def _place(self, layout: Layout, value: Any, ok: Array | None, bases, starts) -> tuple[Array, ...]:
+        """Assigns the lowering's values to the returns of the schema and the written arguments, in that order."""
+        returns = self.call.op._schema.returns
+        fresh = [i for i, r in enumerate(returns) if r.alias_info is None or not r.alias_info.is_write]
+        written = self.call.written_arguments()
+        yielded = self._yielded(fresh)
+        slots = len(yielded) + len(written) + self.entry.data_sizes
+        values = list(value) if isinstance(value, tuple) else [value]
+        if len(values) != slots:
+            raise LoweringError(self.call, f"it returned {len(values)} values where {slots} are expected")
+        count = values.pop() if self.entry.data_sizes else None
+
+        outputs: list[Array] = []
+        by_return = {i: self._new(layout, outputs, i, values.pop(0)) for i in yielded}
+        new_sizes: dict[int, tuple[int, ...]] = {}
+        for argument, new in zip(written, values):
+            targets = argument.value if isinstance(argument.value, list) else [argument.value]
+            for use, item in zip(targets, new if isinstance(new, (list, tuple)) else [new]):
+                if use is None or item is None:
+                    continue
+                if self.entry.data_sizes:
+                    layout.copies.append((self._append_new(layout, outputs, item, None), use.index))
+                elif item.shape != use.view.sizes and argument.is_out:
+                    new_sizes[use.index] = item.shape
+                else:
+                    self._check_shape(item, use.view.sizes, argument.name)
+                    item = self._convert(item, use.view.dtype, written=True)
+                    bases[use.storage] = views.write(use.view, bases[use.storage], starts[use.index], item)
+                    layout.stored.add(use.storage)
+        if new_sizes:
+            raise NeedsResize(new_sizes)
+        if count is not None:
+            self._append_new(layout, outputs, count.astype(jnp.int32), None)
+        for storage in sorted(layout.stored):
+            layout.outputs.append(("store", storage, bases[storage].nbytes))
+            outputs.append(bases[storage])
+        if ok is not None:
+            layout.outputs.append(("error",))
+            outputs.append(jnp.logical_not(ok).astype(jnp.int32))
+        layout.results = [self._result(i, returned, by_return) for i, returned in enumerate(returns)]
+        return tuple(outputs)
+
+    def _yielded(self, fresh: list[int]) -> list[int]:
+        if self.entry.returns is None:
+            return fresh
+        names = [returned.name for returned in self.call.op._schema.returns]
+        return [names.index(name) for name in self.entry.returns if names.index(name) in fresh]
+
+    def _new(self, layout: Layout, outputs: list[Array], index: int, value: Any) -> tuple:
+        """The result of return number `index`, in the terms of csrc/cache/program.h."""
+        if value is None:
+            return ("undefined",)
+        meta = self.meta.results[index] if self.meta else None
+        if isinstance(value, list):
+            metas = meta or [None] * len(value)
+            return ("list", [("output", self._append_new(layout, outputs, v, m)) for v, m in zip(value, metas)])
+        return ("output", self._append_new(layout, outputs, value, meta))
+
+    def _append_new(self, layout: Layout, outputs: list[Array], value: Array, meta: torch.Tensor | None) -> int:
+        """A new tensor: its base has the dimensions in the order of meta's strides, so that it is dense in memory."""
+        if meta is None:
+            sizes, strides, dtype = value.shape, _contiguous_strides(value.shape), dtypes.to_torch(value.dtype)
+        else:
+            self._check_shape(value, tuple(meta.shape), "its result")
+            sizes, strides, dtype = tuple(meta.shape), meta.stride(), meta.dtype
+            value = self._convert(value, dtypes.to_numpy(dtype), written=False)
+        order = sorted(range(len(sizes)), key=lambda dim: -strides[dim])
+        base_sizes = [sizes[dim] for dim in order]
+        if not _is_dense(base_sizes, [strides[dim] for dim in order]):
+            strides, order, base_sizes = _contiguous_strides(sizes), list(range(len(sizes))), sizes
+        layout.outputs.append(("new", sizes, strides, base_sizes, dtype))
+        outputs.append(value.transpose(order))
+        return len(outputs) - 1
+
+    def _convert(self, value: Array, dtype: np.dtype, written: bool) -> Array:
+        """To the promised dtype. Only a declared computation dtype, or a written argument's own, may differ (E307)."""
+        if value.dtype == dtype:
+            return value
+        computed = self.computed and dtypes.to_numpy(self.computed)
+        if not written and value.dtype not in (computed, computed and np.zeros((), computed).real.dtype):
+            raise LoweringError(self.call, f"it returned {value.dtype} where PyTorch says {dtype} (E307)")
+        return cast(value, dtype)
+
+    def _check_shape(self, value: Array, sizes: tuple[int, ...], what: str) -> None:
+        if tuple(value.shape) != tuple(sizes):
+            raise LoweringError(self.call, f"{what} has shape {value.shape} where PyTorch says {tuple(sizes)} (E307)")
+
+    def _result(self, index: int, returned: Any, by_return: dict[int, tuple]) -> tuple:
+        if index in by_return:
+            return by_return[index]
+        if returned.alias_info is not None and returned.alias_info.is_write:
+            for position, schema in enumerate(self.call.op._schema.arguments):
+                if schema.alias_info is not None and schema.alias_info.before_set == returned.alias_info.before_set:
+                    return ("argument", position)
+        return ("undefined",) if "Tensor" in str(returned.type) else ("integer", 0)
+
+
+_KEYWORDS = ("from_", "lambda_", "is_", "in_", "global_")
+
+
+def _flatten(value: Any) -> list[Any]:
+    return [leaf for item in value for leaf in _flatten(item)] if isinstance(value, (list, tuple)) else [value]
+
+
+def _first(value: Any) -> Array | None:
+    """The array that an argument's dims are counted in: itself, or the first of a list."""
+    if isinstance(value, list):
+        return next((item for item in value if item is not None), None)
+    return value if isinstance(value, jax.Array) else None
+
+
+def _contiguous_strides(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(math.prod(max(size, 1) for size in sizes[dim + 1 :]) for dim in range(len(sizes)))
+
+
+def _is_dense(sizes: list[int], strides: list[int]) -> bool:
+    expected = 1
+    for size, stride in zip(reversed(sizes), reversed(strides)):
+        if size != 1 and stride != expected and 0 not in sizes:
+            return False
+        expected *= size
+    return True
