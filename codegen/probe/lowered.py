@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
+from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND as KIND
+from torch._prims_common import elementwise_dtypes, get_computation_dtype
 
 from codegen.derive import Plan, Role
 from codegen.probe.samples import DIFFERENTIABLE, DTYPES, accepted, on, operator
@@ -27,7 +29,13 @@ _NUMPY = {
     torch.complex64: np.dtype("complex64"),
     torch.complex128: np.dtype("complex128"),
 }
-_HALF = (torch.float16, torch.bfloat16)
+_KINDS = {
+    "default": KIND.DEFAULT,
+    "int_to_float": KIND.INT_TO_FLOAT,
+    "int_to_long": KIND.BOOL_TO_LONG,
+    "bool": KIND.ALWAYS_BOOL,
+    "complex_to_float": KIND.COMPLEX_TO_FLOAT,
+}
 
 
 def disagreements(plan: Plan, lowering: Callable[..., Any]) -> list[str]:
@@ -61,9 +69,6 @@ def _compare(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any]
             return None
         said = str(error).splitlines()[0] if str(error) else ""
         return f"the lowering raises {type(error).__name__}: {said[:160]}"
-    if plan.entry.returns is not None:
-        names = plan.group.author.returns
-        expected = [expected[names.index(name)] for name in plan.entry.returns]
     outputs = outputs[: len(outputs) - len(plan.entry.mutates)]
     if len(outputs) != len(expected):
         return f"the lowering returns {len(outputs)} outputs, torch {len(expected)}"
@@ -72,19 +77,22 @@ def _compare(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any]
             continue
         dtype = _NUMPY[meta.dtype]
         # Outputs of the computation dtype become meta's, as the entry's `promote` declares.
-        allowed = {dtype} if computed is None else {dtype, _NUMPY[computed]}
+        allowed = {dtype} if computed is None else {dtype, _NUMPY[computed], np.zeros((), _NUMPY[computed]).real.dtype}
         if tuple(output.shape) != tuple(meta.shape) or output.dtype not in allowed:
             return f"the lowering returns {output.dtype}{list(output.shape)}, torch {dtype}{list(meta.shape)}"
     return None
 
 
 def _expected(plan: Plan, arguments: dict[str, Any]) -> list[torch.Tensor]:
-    """What torch returns, or, of an op that only writes, what it writes."""
+    """The tensors that torch returns anew, then those that it writes: what a lowering yields."""
     arguments = on("meta", arguments)
-    result = operator(plan.group.author)(**arguments)
-    if result is None:
-        result = [arguments[a.argument.name] for a in plan.arguments if a.role is Role.WRITE]
-    return _flat(result)
+    op = operator(plan.group.author)
+    result = op(**arguments)
+    results = result if isinstance(result, (tuple, list)) and len(op._schema.returns) > 1 else [result]
+    fresh = {r.name or str(i): results[i] for i, r in enumerate(op._schema.returns) if r.alias_info is None}
+    yielded = list(fresh.values()) if plan.entry.returns is None else [fresh[name] for name in plan.entry.returns]
+    written = [arguments[a.argument.name] for a in plan.arguments if a.argument.written]
+    return _flat([*yielded, *written])
 
 
 def _evaluate(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any], computed: torch.dtype | None) -> list[Any]:
@@ -115,29 +123,16 @@ def _evaluate(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any
 
 
 def _computation_dtype(plan: Plan, arguments: dict[str, Any]) -> torch.dtype | None:
-    """torch.result_type of the promoted arguments, adjusted as `promote` says; None if nothing is promoted."""
+    """What `promote` brings the promoted arguments to, by torch's own rules; None if there are none."""
     operands = [arguments[name] for name in plan.promoted if arguments.get(name) is not None]
     flat = [item for operand in operands for item in (operand if isinstance(operand, list) else [operand])]
     if not any(isinstance(item, torch.Tensor) for item in flat):
         return None
-    dtype = arguments.get("dtype") or _result_type(flat)
-    if plan.promote == "int_to_float" and not (dtype.is_floating_point or dtype.is_complex):
-        dtype = torch.get_default_dtype()
-    if plan.promote == "int_to_long" and not (dtype.is_floating_point or dtype.is_complex) and not arguments.get("dtype"):
-        dtype = torch.int64
-    return torch.float32 if dtype in _HALF and plan.promote != "bool" else dtype
-
-
-def _result_type(operands: list[Any]) -> torch.dtype:
-    """torch.result_type takes two operands; of more, tensors with dimensions decide first, as there."""
-    tensors = [item for item in operands if isinstance(item, torch.Tensor)]
-    dtype = tensors[0].dtype
-    for tensor in tensors[1:]:
-        dtype = torch.promote_types(dtype, tensor.dtype)
-    for number in operands:
-        if not isinstance(number, torch.Tensor):
-            dtype = torch.result_type(torch.empty(1, dtype=dtype), number)
-    return dtype
+    if arguments.get("dtype"):
+        return get_computation_dtype(arguments["dtype"])
+    computed, result = elementwise_dtypes(*flat, type_promotion_kind=_KINDS[plan.promote])
+    integral = not (result.is_floating_point or result.is_complex)
+    return torch.int64 if plan.promote == "int_to_long" and integral else computed
 
 
 def _abstract(value: Any) -> Any:

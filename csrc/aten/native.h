@@ -38,4 +38,6 @@ int64_t _fused_sdp_choice(const at::Tensor& query, const at::Tensor& key, const 
                           const std::optional<at::Tensor>& attn_mask, double dropout_p, bool is_causal,
                           std::optional<double> scale, bool enable_gqa);
 
+bool _nested_tensor_from_mask_left_aligned(const at::Tensor& t, const at::Tensor& mask);
+
 }  // namespace torchtpu::native

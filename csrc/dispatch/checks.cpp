@@ -18,13 +18,7 @@ double real(const c10::IValue& number) {
   return number.toDouble();
 }
 
-}  // namespace
-
-bool value_fits_self(Args args) {
-  size_t last = args.size() - 1;
-  while (last > 0 && !is_number(args[last])) --last;
-  auto value = args[last].toScalar();
-  auto dtype = args[0].toTensor().scalar_type();
+bool fits(const c10::Scalar& value, at::ScalarType dtype) {
   // What has as many bits as the number itself holds every number.
   if (dtype == at::kBool || (value.isIntegral(true) && dtype == at::kLong) || dtype == at::kComplexDouble) return true;
   try {
@@ -32,6 +26,32 @@ bool value_fits_self(Args args) {
                    AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), at::kBool, at::kHalf, at::kBFloat16);
   } catch (const std::exception&) {
     return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool value_fits_self(Args args) {
+  size_t last = args.size() - 1;
+  while (last > 0 && !is_number(args[last])) --last;
+  return fits(args[last].toScalar(), args[0].toTensor().scalar_type());
+}
+
+bool alpha_matches_dtype(Args args) {
+  const c10::IValue& alpha = args[2];
+  if (alpha.isInt()) return true;
+  auto type = c10::promoteTypes(args[0].toTensor().scalar_type(), args[1].toTensor().scalar_type());
+  if (alpha.isBool()) return type == at::kBool;
+  return c10::isComplexType(type) || (alpha.isDouble() && c10::isFloatingType(type));
+}
+
+bool bounds_fit(Args args) {
+  auto dtype = args[0].toTensor().scalar_type();
+  for (const c10::IValue& bound : args.slice(1)) {
+    // A bound of a higher kind changes the result's dtype, and with it what fits.
+    bool same_kind = bound.isInt() || (bound.isDouble() && c10::isFloatingType(dtype));
+    if (is_number(bound) && same_kind && !fits(bound.toScalar(), dtype)) return false;
   }
   return true;
 }

@@ -10,6 +10,10 @@ using Args = c10::ArrayRef<c10::IValue>;
 
 // The last number among the arguments, a fill value, is representable in self's dtype.
 bool value_fits_self(Args args);
+// (self, other, alpha): alpha is of no higher kind than the result.
+bool alpha_matches_dtype(Args args);
+// (self, min, max, ...): the numbers among a clamp's bounds are representable in self's dtype.
+bool bounds_fit(Args args);
 // (self, exponent): no integer is raised to a negative integer.
 bool no_integer_to_negative_power(Args args);
 // (start, end, step, ...): finite, a step that leads from start to end.

@@ -255,10 +255,13 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"bitwise_xor_.Tensor", "bitwise_xor.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
       // clamp
-      {"clamp", "clamp", false, false, {{"self", Role::Read}, {"min", Role::Traced}, {"max", Role::Traced}}},
+      {"clamp", "clamp", false, false, {{"self", Role::Read}, {"min", Role::Traced}, {"max", Role::Traced}},
+       {checks::bounds_fit}},
       {"clamp.out", "clamp", false, false,
-       {{"self", Role::Read}, {"min", Role::Traced}, {"max", Role::Traced}, {"out", Role::Write}}},
-      {"clamp_", "clamp", false, false, {{"self", Role::Write}, {"min", Role::Traced}, {"max", Role::Traced}}},
+       {{"self", Role::Read}, {"min", Role::Traced}, {"max", Role::Traced}, {"out", Role::Write}},
+       {checks::bounds_fit}},
+      {"clamp_", "clamp", false, false, {{"self", Role::Write}, {"min", Role::Traced}, {"max", Role::Traced}},
+       {checks::bounds_fit}},
       // clamp.Tensor
       {"clamp.Tensor", "clamp.Tensor", false, false, {{"self", Role::Read}, {"min", Role::Read}, {"max", Role::Read}}},
       {"clamp.Tensor_out", "clamp.Tensor", false, false,
@@ -266,9 +269,10 @@ const std::vector<OpSpec>& specs() {
       {"clamp_.Tensor", "clamp.Tensor", false, false,
        {{"self", Role::Write}, {"min", Role::Read}, {"max", Role::Read}}},
       // clamp_min
-      {"clamp_min", "clamp_min", false, false, {{"self", Role::Read}, {"min", Role::Traced}}},
-      {"clamp_min.out", "clamp_min", false, false, {{"self", Role::Read}, {"min", Role::Traced}, {"out", Role::Write}}},
-      {"clamp_min_", "clamp_min", false, false, {{"self", Role::Write}, {"min", Role::Traced}}},
+      {"clamp_min", "clamp_min", false, false, {{"self", Role::Read}, {"min", Role::Traced}}, {checks::bounds_fit}},
+      {"clamp_min.out", "clamp_min", false, false, {{"self", Role::Read}, {"min", Role::Traced}, {"out", Role::Write}},
+       {checks::bounds_fit}},
+      {"clamp_min_", "clamp_min", false, false, {{"self", Role::Write}, {"min", Role::Traced}}, {checks::bounds_fit}},
       // complex
       {"complex", "complex", false, false, {{"real", Role::Read}, {"imag", Role::Read}}},
       {"complex.out", "complex", false, false, {{"real", Role::Read}, {"imag", Role::Read}, {"out", Role::Write}}},

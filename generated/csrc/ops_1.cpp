@@ -328,6 +328,12 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"dim", Role::Static}, {"index", Role::Read}}},
       {"index_select.out", "index_select", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"index", Role::Read}, {"out", Role::Write}}},
+      // isin.Tensor_Scalar
+      {"isin.Tensor_Scalar", "isin.Tensor_Scalar", false, false, {{"elements", Role::Read},
+       {"test_element", Role::Traced}, {"assume_unique", Role::Static}, {"invert", Role::Static}}},
+      {"isin.Tensor_Scalar_out", "isin.Tensor_Scalar", false, false, {{"elements", Role::Read},
+       {"test_element", Role::Traced}, {"assume_unique", Role::Static}, {"invert", Role::Static},
+       {"out", Role::Write}}},
       // isinf
       {"isinf", "isinf", false, false, {{"self", Role::Read}}},
       {"isinf.out", "isinf", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -343,6 +349,11 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"end", Role::Read}, {"weight", Role::Traced}, {"out", Role::Write}}},
       {"lerp_.Scalar", "lerp.Scalar", false, false,
        {{"self", Role::Write}, {"end", Role::Read}, {"weight", Role::Traced}}},
+      // linalg_cross
+      {"linalg_cross", "linalg_cross", false, false,
+       {{"self", Role::Read}, {"other", Role::Read}, {"dim", Role::Static}}},
+      {"linalg_cross.out", "linalg_cross", false, false,
+       {{"self", Role::Read}, {"other", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
       // log_normal_
       {"log_normal", "log_normal_", true, false,
        {{"self", Role::Read}, {"mean", Role::Traced, {1}}, {"std", Role::Traced, {2}}, {"generator", Role::Generator}},
@@ -376,6 +387,11 @@ const std::vector<OpSpec>& specs() {
       // maximum
       {"maximum", "maximum", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"maximum.out", "maximum", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
+      // median.dim
+      {"median.dim", "median.dim", false, false,
+       {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}}},
+      {"median.dim_values", "median.dim", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"keepdim", Role::Static}, {"values", Role::Write}, {"indices", Role::Write}}},
       // minimum
       {"minimum", "minimum", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"minimum.out", "minimum", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
@@ -512,11 +528,12 @@ const std::vector<OpSpec>& specs() {
        {"grad_input", Role::Write}}},
       // sub.Tensor
       {"sub.Tensor", "sub.Tensor", false, false,
-       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
+       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}, {checks::alpha_matches_dtype}},
       {"sub.out", "sub.Tensor", false, false,
-       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}}},
+       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}},
+       {checks::alpha_matches_dtype}},
       {"sub_.Tensor", "sub.Tensor", false, false,
-       {{"self", Role::Write}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
+       {{"self", Role::Write}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}, {checks::alpha_matches_dtype}},
       // take
       {"take", "take", false, false, {{"self", Role::Read}, {"index", Role::Read}}},
       {"take.out", "take", false, false, {{"self", Role::Read}, {"index", Role::Read}, {"out", Role::Write}}},

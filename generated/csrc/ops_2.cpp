@@ -92,11 +92,12 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"indices", Role::Read}, {"grad_input", Role::Write}}},
       // add.Tensor
       {"add.Tensor", "add.Tensor", false, false,
-       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
+       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}, {checks::alpha_matches_dtype}},
       {"add.out", "add.Tensor", false, false,
-       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}}},
+       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}},
+       {checks::alpha_matches_dtype}},
       {"add_.Tensor", "add.Tensor", false, false,
-       {{"self", Role::Write}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
+       {{"self", Role::Write}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}, {checks::alpha_matches_dtype}},
       // addcmul
       {"addcmul", "addcmul", false, false,
        {{"self", Role::Read}, {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"value", Role::Traced, {1}}}},
@@ -194,9 +195,10 @@ const std::vector<OpSpec>& specs() {
        {"out", Role::Write}}},
       // constant_pad_nd
       {"constant_pad_nd", "constant_pad_nd", false, false,
-       {{"self", Role::Read}, {"pad", Role::Static}, {"value", Role::Traced, {0}}}},
+       {{"self", Role::Read}, {"pad", Role::Static}, {"value", Role::Traced, {0}}}, {checks::value_fits_self}},
       {"constant_pad_nd.out", "constant_pad_nd", false, false,
-       {{"self", Role::Read}, {"pad", Role::Static}, {"value", Role::Traced, {0}}, {"out", Role::Write}}},
+       {{"self", Role::Read}, {"pad", Role::Static}, {"value", Role::Traced, {0}}, {"out", Role::Write}},
+       {checks::value_fits_self}},
       // convolution_backward_overrideable
       {"convolution_backward_overrideable", "convolution_backward_overrideable", false, true,
        {{"grad_output", Role::Read}, {"input", Role::Read}, {"weight", Role::Read}, {"stride", Role::Static},
@@ -273,6 +275,11 @@ const std::vector<OpSpec>& specs() {
        {"index", Role::Read}, {"source", Role::Read}, {"out", Role::Write}}},
       {"index_copy_", "index_copy", false, false,
        {{"self", Role::Write}, {"dim", Role::Static}, {"index", Role::Read}, {"source", Role::Read}}},
+      // isin.Scalar_Tensor
+      {"isin.Scalar_Tensor", "isin.Scalar_Tensor", false, false, {{"element", Role::Traced},
+       {"test_elements", Role::Read}, {"assume_unique", Role::Static}, {"invert", Role::Static}}},
+      {"isin.Scalar_Tensor_out", "isin.Scalar_Tensor", false, false, {{"element", Role::Traced},
+       {"test_elements", Role::Read}, {"assume_unique", Role::Static}, {"invert", Role::Static}, {"out", Role::Write}}},
       // isneginf
       {"isneginf", "isneginf", false, false, {{"self", Role::Read}}},
       {"isneginf.out", "isneginf", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -390,6 +397,9 @@ const std::vector<OpSpec>& specs() {
       // polar
       {"polar", "polar", false, false, {{"abs", Role::Read}, {"angle", Role::Read}}},
       {"polar.out", "polar", false, false, {{"abs", Role::Read}, {"angle", Role::Read}, {"out", Role::Write}}},
+      // polygamma
+      {"polygamma", "polygamma", false, false, {{"n", Role::Static}, {"self", Role::Read}}},
+      {"polygamma.out", "polygamma", false, false, {{"n", Role::Static}, {"self", Role::Read}, {"out", Role::Write}}},
       // pow.Tensor_Tensor
       {"pow.Tensor_Tensor", "pow.Tensor_Tensor", false, false, {{"self", Role::Read}, {"exponent", Role::Read}}},
       {"pow.Tensor_Tensor_out", "pow.Tensor_Tensor", false, false,
@@ -451,9 +461,10 @@ const std::vector<OpSpec>& specs() {
       {"rsqrt_", "rsqrt", false, false, {{"self", Role::Write}}},
       // rsub.Tensor
       {"rsub.Tensor", "rsub.Tensor", false, false,
-       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
+       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}, {checks::alpha_matches_dtype}},
       {"rsub.Tensor_out", "rsub.Tensor", false, false,
-       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}}},
+       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}},
+       {checks::alpha_matches_dtype}},
       // sigmoid
       {"sigmoid", "sigmoid", false, false, {{"self", Role::Read}}},
       {"sigmoid.out", "sigmoid", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

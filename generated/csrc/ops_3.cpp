@@ -163,9 +163,10 @@ const std::vector<OpSpec>& specs() {
       {"cat", "cat", false, false, {{"tensors", Role::Read}, {"dim", Role::Static}}},
       {"cat.out", "cat", false, false, {{"tensors", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
       // clamp_max
-      {"clamp_max", "clamp_max", false, false, {{"self", Role::Read}, {"max", Role::Traced}}},
-      {"clamp_max.out", "clamp_max", false, false, {{"self", Role::Read}, {"max", Role::Traced}, {"out", Role::Write}}},
-      {"clamp_max_", "clamp_max", false, false, {{"self", Role::Write}, {"max", Role::Traced}}},
+      {"clamp_max", "clamp_max", false, false, {{"self", Role::Read}, {"max", Role::Traced}}, {checks::bounds_fit}},
+      {"clamp_max.out", "clamp_max", false, false, {{"self", Role::Read}, {"max", Role::Traced}, {"out", Role::Write}},
+       {checks::bounds_fit}},
+      {"clamp_max_", "clamp_max", false, false, {{"self", Role::Write}, {"max", Role::Traced}}, {checks::bounds_fit}},
       // cosh
       {"cosh", "cosh", false, false, {{"self", Role::Read}}},
       {"cosh.out", "cosh", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -429,6 +430,9 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"stable", Role::Static}, {"dim", Role::Static}, {"descending", Role::Static}}},
       {"sort.values_stable", "sort.stable", false, false, {{"self", Role::Read}, {"stable", Role::Static},
        {"dim", Role::Static}, {"descending", Role::Static}, {"values", Role::Write}, {"indices", Role::Write}}},
+      // special_i1
+      {"special_i1", "special_i1", false, false, {{"self", Role::Read}}},
+      {"special_i1.out", "special_i1", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       // sqrt
       {"sqrt", "sqrt", false, false, {{"self", Role::Read}}},
       {"sqrt.out", "sqrt", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

@@ -7,6 +7,7 @@ from jax import lax
 from torchtpu.lowerings import activation as activation_family
 from torchtpu.lowerings import arithmetic as arithmetic_family
 from torchtpu.lowerings import attention as attention_family
+from torchtpu.lowerings import comparison as comparison_family
 from torchtpu.lowerings import convolution as convolution_family
 from torchtpu.lowerings import creation as creation_family
 from torchtpu.lowerings import dropout as dropout_family
@@ -1164,9 +1165,20 @@ def index_select(self, dim, index):
     return indexing_family.index_select(self=self, dim=dim, index=index)
 
 
+def isin_Scalar_Tensor(element, test_elements, assume_unique, invert):
+    # isin.Scalar_Tensor
+    return jnp.any(element == test_elements) != invert
+
+
+def isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
+    # isin.Tensor_Scalar
+    return (elements == test_element) != invert
+
+
 def isin_Tensor_Tensor(elements, test_elements, assume_unique, invert):
     # isin.Tensor_Tensor
-    return jnp.isin(elements, test_elements, invert=invert)
+    return comparison_family.isin(elements=elements, test_elements=test_elements, assume_unique=assume_unique,
+        invert=invert)
 
 
 def isinf(self):
@@ -1232,6 +1244,11 @@ def lerp_Tensor(self, end, weight):
 def lgamma(self):
     # lgamma
     return lax.lgamma(self)
+
+
+def linalg_cross(self, other, dim):
+    # linalg_cross
+    return arithmetic_family.cross(self=self, other=other, dim=dim)
 
 
 def linalg_vector_norm(self, ord, dim, keepdim, dtype):
@@ -1401,6 +1418,11 @@ def mean_dim(self, dim, keepdim, dtype):
 def median(self):
     # median
     return reduction_family.median_all(self=self)
+
+
+def median_dim(self, dim, keepdim):
+    # median.dim
+    return reduction_family.median(self=self, dim=dim, keepdim=keepdim)
 
 
 def min(self):
@@ -1600,6 +1622,11 @@ def pixel_unshuffle(self, downscale_factor):
 def polar(abs, angle):
     # polar
     return lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
+
+
+def polygamma(n, self):
+    # polygamma
+    return elementwise_family.polygamma(n=n, self=self)
 
 
 def pow_Scalar(self, exponent):
@@ -1890,6 +1917,11 @@ def softshrink_backward(grad_output, self, lambd):
 def sort_stable(self, stable, dim, descending):
     # sort.stable
     return sorting_family.sort(self=self, stable=stable, dim=dim, descending=descending)
+
+
+def special_i1(self):
+    # special_i1
+    return elementwise_family.i1(self=self)
 
 
 def sqrt(self):
@@ -2728,6 +2760,8 @@ ENTRIES: dict[str, Entry] = {
         (Param("start", "Scalar", True), Param("end", "Scalar", True), Param("step", "Scalar", True),
          Param("dtype", "ScalarType?", False)),
         arange_start_step,
+        promote="default",
+        promoted=("start", "end", "step"),
         key_sizes=("length",),
     ),
     "argmax": Entry(
@@ -3487,6 +3521,22 @@ ENTRIES: dict[str, Entry] = {
         index_select,
         dims="dim",
     ),
+    "isin.Scalar_Tensor": Entry(
+        "isin.Scalar_Tensor",
+        (Param("element", "Scalar", True), Param("test_elements", "Tensor", True),
+         Param("assume_unique", "bool", False), Param("invert", "bool", False)),
+        isin_Scalar_Tensor,
+        promote="bool",
+        promoted=("element", "test_elements"),
+    ),
+    "isin.Tensor_Scalar": Entry(
+        "isin.Tensor_Scalar",
+        (Param("elements", "Tensor", True), Param("test_element", "Scalar", True),
+         Param("assume_unique", "bool", False), Param("invert", "bool", False)),
+        isin_Tensor_Scalar,
+        promote="bool",
+        promoted=("elements", "test_element"),
+    ),
     "isin.Tensor_Tensor": Entry(
         "isin.Tensor_Tensor",
         (Param("elements", "Tensor", True), Param("test_elements", "Tensor", True),
@@ -3587,6 +3637,14 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_float",
         promoted=("self",),
     ),
+    "linalg_cross": Entry(
+        "linalg_cross",
+        (Param("self", "Tensor", True), Param("other", "Tensor", True), Param("dim", "int", False)),
+        linalg_cross,
+        promote="default",
+        promoted=("self", "other"),
+        dims="dim",
+    ),
     "linalg_vector_norm": Entry(
         "linalg_vector_norm",
         (Param("self", "Tensor", True), Param("ord", "Scalar", False), Param("dim", "int[]?", False),
@@ -3601,6 +3659,8 @@ ENTRIES: dict[str, Entry] = {
         (Param("start", "Scalar", True), Param("end", "Scalar", True), Param("steps", "int", False),
          Param("dtype", "ScalarType?", False)),
         linspace,
+        promote="int_to_float",
+        promoted=("start", "end"),
     ),
     "log": Entry(
         "log",
@@ -3798,6 +3858,12 @@ ENTRIES: dict[str, Entry] = {
         "median",
         (Param("self", "Tensor", True),),
         median,
+    ),
+    "median.dim": Entry(
+        "median.dim",
+        (Param("self", "Tensor", True), Param("dim", "int", False), Param("keepdim", "bool", False)),
+        median_dim,
+        dims="dim",
     ),
     "min": Entry(
         "min",
@@ -4057,6 +4123,13 @@ ENTRIES: dict[str, Entry] = {
         "polar",
         (Param("abs", "Tensor", True), Param("angle", "Tensor", True)),
         polar,
+    ),
+    "polygamma": Entry(
+        "polygamma",
+        (Param("n", "int", False), Param("self", "Tensor", True)),
+        polygamma,
+        promote="int_to_float",
+        promoted=("self",),
     ),
     "pow.Scalar": Entry(
         "pow.Scalar",
@@ -4418,6 +4491,13 @@ ENTRIES: dict[str, Entry] = {
          Param("descending", "bool", False)),
         sort_stable,
         dims="dim",
+    ),
+    "special_i1": Entry(
+        "special_i1",
+        (Param("self", "Tensor", True),),
+        special_i1,
+        promote="int_to_float",
+        promoted=("self",),
     ),
     "sqrt": Entry(
         "sqrt",
@@ -5256,6 +5336,10 @@ OVERLOADS: dict[str, str] = {
     "index_reduce_": "index_reduce",
     "index_select": "index_select",
     "index_select.out": "index_select",
+    "isin.Scalar_Tensor": "isin.Scalar_Tensor",
+    "isin.Scalar_Tensor_out": "isin.Scalar_Tensor",
+    "isin.Tensor_Scalar": "isin.Tensor_Scalar",
+    "isin.Tensor_Scalar_out": "isin.Tensor_Scalar",
     "isin.Tensor_Tensor": "isin.Tensor_Tensor",
     "isin.Tensor_Tensor_out": "isin.Tensor_Tensor",
     "isinf": "isinf",
@@ -5291,6 +5375,8 @@ OVERLOADS: dict[str, str] = {
     "lgamma": "lgamma",
     "lgamma.out": "lgamma",
     "lgamma_": "lgamma",
+    "linalg_cross": "linalg_cross",
+    "linalg_cross.out": "linalg_cross",
     "linalg_vector_norm": "linalg_vector_norm",
     "linalg_vector_norm.out": "linalg_vector_norm",
     "linspace": "linspace",
@@ -5372,6 +5458,8 @@ OVERLOADS: dict[str, str] = {
     "mean.out": "mean.dim",
     "median": "median",
     "median.out": "median",
+    "median.dim": "median.dim",
+    "median.dim_values": "median.dim",
     "min": "min",
     "min.unary_out": "min",
     "min.dim": "min.dim",
@@ -5456,6 +5544,8 @@ OVERLOADS: dict[str, str] = {
     "pixel_unshuffle.out": "pixel_unshuffle",
     "polar": "polar",
     "polar.out": "polar",
+    "polygamma": "polygamma",
+    "polygamma.out": "polygamma",
     "pow.Scalar": "pow.Scalar",
     "pow.Scalar_out": "pow.Scalar",
     "pow.Tensor_Scalar": "pow.Tensor_Scalar",
@@ -5593,6 +5683,8 @@ OVERLOADS: dict[str, str] = {
     "softshrink_backward.grad_input": "softshrink_backward",
     "sort.stable": "sort.stable",
     "sort.values_stable": "sort.stable",
+    "special_i1": "special_i1",
+    "special_i1.out": "special_i1",
     "sqrt": "sqrt",
     "sqrt.out": "sqrt",
     "sqrt_": "sqrt",

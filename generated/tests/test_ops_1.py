@@ -224,6 +224,7 @@ class TestDivTensorMode(OpTest):
     entry = "div.Tensor_mode"
     aten = "div"
     overloads = ("div.Tensor_mode", "div.out_mode", "div_.Tensor_mode")
+    tol = {"bf16": {"rtol": 0.016, "atol": 1}}
 
 
 class TestElu(OpTest):
@@ -329,6 +330,12 @@ class TestIndexSelect(OpTest):
     overloads = ("index_select", "index_select.out")
 
 
+class TestIsinTensorScalar(OpTest):
+    entry = "isin.Tensor_Scalar"
+    aten = "isin"
+    overloads = ("isin.Tensor_Scalar", "isin.Tensor_Scalar_out")
+
+
 class TestIsinf(OpTest):
     entry = "isinf"
     aten = "isinf"
@@ -345,6 +352,12 @@ class TestLerpScalar(OpTest):
     entry = "lerp.Scalar"
     aten = "lerp"
     overloads = ("lerp.Scalar", "lerp.Scalar_out", "lerp_.Scalar")
+
+
+class TestLinalgCross(OpTest):
+    entry = "linalg_cross"
+    aten = "linalg_cross"
+    overloads = ("linalg_cross", "linalg_cross.out")
 
 
 class TestLogNormal_(OpTest):
@@ -364,6 +377,7 @@ class TestLogit(OpTest):
     entry = "logit"
     aten = "logit"
     overloads = ("logit", "logit.out", "logit_")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.01}}
 
 
 class TestLtTensor(OpTest):
@@ -382,6 +396,12 @@ class TestMaximum(OpTest):
     entry = "maximum"
     aten = "maximum"
     overloads = ("maximum", "maximum.out")
+
+
+class TestMedianDim(OpTest):
+    entry = "median.dim"
+    aten = "median"
+    overloads = ("median.dim", "median.dim_values")
 
 
 class TestMinimum(OpTest):

@@ -297,6 +297,12 @@ class TestIndexCopy(OpTest):
     overloads = ("index_copy", "index_copy.out", "index_copy_")
 
 
+class TestIsinScalarTensor(OpTest):
+    entry = "isin.Scalar_Tensor"
+    aten = "isin"
+    overloads = ("isin.Scalar_Tensor", "isin.Scalar_Tensor_out")
+
+
 class TestIsneginf(OpTest):
     entry = "isneginf"
     aten = "isneginf"
@@ -433,6 +439,12 @@ class TestPolar(OpTest):
     entry = "polar"
     aten = "polar"
     overloads = ("polar", "polar.out")
+
+
+class TestPolygamma(OpTest):
+    entry = "polygamma"
+    aten = "polygamma"
+    overloads = ("polygamma", "polygamma.out")
 
 
 class TestPowTensorTensor(OpTest):

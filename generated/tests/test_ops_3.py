@@ -519,6 +519,12 @@ class TestSortStable(OpTest):
     overloads = ("sort.stable", "sort.values_stable")
 
 
+class TestSpecialI1(OpTest):
+    entry = "special_i1"
+    aten = "special_i1"
+    overloads = ("special_i1", "special_i1.out")
+
+
 class TestSqrt(OpTest):
     entry = "sqrt"
     aten = "sqrt"

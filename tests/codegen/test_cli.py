@@ -154,14 +154,12 @@ def test_new(regen: Regen) -> None:
     promote: bool
 """)
     assert_expected_inline(regen("new", "celu")[1], """\
-Accepting new output at /work/main/tests/codegen/test_cli.py:150
   # torch composes it of other ops; with an entry it is one program
   # registers celu, celu.out, celu_
   - op: celu
     decompose: true
 """)
     assert_expected_inline(regen("new", "exponential_")[1], """\
-Accepting new output at /work/main/tests/codegen/test_cli.py:156
   # registers exponential, exponential.out, exponential_
   - op: exponential_
     lowering: family.exponential  # write torchtpu/lowerings/family.py: def exponential(key, self, lambd)

@@ -4,7 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from torchtpu.lowerings.promotion import cast, where
+from torchtpu.lowerings.opmath import opmath_dtype
+from torchtpu.lowerings.promotion import cast, result_type, where
 
 
 def fill(self, value):
@@ -20,20 +21,21 @@ def masked_fill(self, mask, value):
 
 
 def arange(start, end, step, dtype, length):
-    """`length` numbers. The bounds arrive in the computation dtype, an integer one has truncated them as torch does."""
-    del end, dtype
-    return start + lax.convert_element_type(step, start.dtype) * lax.iota(start.dtype, length)
+    """`length` numbers; an integer dtype truncates start and step first, as torch does."""
+    dtype = dtype or result_type(start, end, step)
+    compute = opmath_dtype(dtype)
+    return (cast(start, compute) + cast(step, compute) * lax.iota(compute, length)).astype(dtype)
 
 
 def linspace(start, end, steps, dtype):
     """Each half is counted from its own end, which makes both ends exact; integers are what float64 truncates to."""
-    del dtype
-    result, compute = start.dtype, start.dtype if jnp.issubdtype(start.dtype, jnp.inexact) else jnp.float64
-    start, end = start.astype(compute), end.astype(compute)
+    dtype = dtype or result_type(start, end, 1.0)
+    compute = opmath_dtype(dtype) if jnp.issubdtype(dtype, jnp.inexact) else jnp.float64
+    start, end = (cast(cast(bound, dtype), compute) for bound in (start, end))
     step = (end - start) / max(steps - 1, 1)
     index = lax.iota(jnp.int32, steps)
     rising, falling = index.astype(compute), (steps - 1 - index).astype(compute)
-    return jnp.where(index < max(steps // 2, 1), start + step * rising, end - step * falling).astype(result)
+    return cast(jnp.where(index < max(steps // 2, 1), start + step * rising, end - step * falling), dtype)
 
 
 def eye(n, dtype):

@@ -43,19 +43,3 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     position = (jnp.arange(windows.shape[dim], dtype=jnp.int32) * step)[:, None] + jnp.arange(size, dtype=jnp.int32)
     before = (slice(None),) * dim
     return jnp.zeros(input_sizes, grad_in.dtype).at[(*before, position)].add(windows)
-
-
-def pixel_shuffle(self, upscale_factor):
-    """Channels become a finer grid: (*, C r r, H, W) to (*, C, H r, W r)."""
-    r = upscale_factor
-    *batch, channels, height, width = self.shape
-    blocks = self.reshape(-1, channels // (r * r), r, r, height, width)
-    return blocks.transpose(0, 1, 4, 2, 5, 3).reshape(*batch, channels // (r * r), height * r, width * r)
-
-
-def pixel_unshuffle(self, downscale_factor):
-    """The inverse: a grid becomes channels."""
-    r = downscale_factor
-    *batch, channels, height, width = self.shape
-    blocks = self.reshape(-1, channels, height // r, r, width // r, r)
-    return blocks.transpose(0, 1, 3, 5, 2, 4).reshape(*batch, channels * r * r, height // r, width // r)

@@ -68,9 +68,8 @@ class Program:
         starts = {use.index: [source.start(use.wide) for _ in range(use.view.num_starts)] for use in self.call.uses}
 
         arguments = self._lowering_arguments(bases, numbers, starts)
-        if key is not None:
-            arguments["key"] = key
-        value, ok = self._unwrap(self.entry.lowering(**arguments))
+        keys = [] if key is None else [key]  # positional: SDPA has an argument named key as well
+        value, ok = self._unwrap(self.entry.lowering(*keys, **arguments))
         return self._place(layout, value, ok, bases, starts)
 
     # Arguments.
@@ -78,18 +77,28 @@ class Program:
     def _computation_dtype(self) -> torch.dtype | None:
         if self.entry.promote == "none":
             return None
-        operands = [o for name in self.entry.promoted for o in _flatten(self._argument(name).value) if o is not None]
+        present = filter(self._has, self.entry.promoted)
+        operands = [o for name in present for o in _flatten(self._argument(name).value) if o is not None]
         operands = [o.tensor if isinstance(o, Use) else o.value if isinstance(o, Number) else o for o in operands]
-        given = next((a.given for a in self.call.arguments if a.name == "dtype"), None)
+        given = self._argument("dtype").given if self._has("dtype") else self._factory_dtype()
         return dtypes.computation_dtype(self.entry.promote, operands, given)
 
+    def _factory_dtype(self) -> torch.dtype | None:
+        """Factories take a dtype; their out= forms have an out of that dtype instead."""
+        takes_dtype = any(param.name == "dtype" for param in self.entry.params)
+        outs = [argument for argument in self.call.arguments if argument.is_out]
+        return outs[0].value.tensor.dtype if takes_dtype and outs and not self._has("dtype") else None
+
     def _format(self, number: Number) -> str:
-        promoted = any(number in _flatten(self._argument(name).value) for name in self.entry.promoted)
+        promoted = any(number in _flatten(self._argument(name).value) for name in filter(self._has, self.entry.promoted))
         wide = any(use.view.dtype in (np.float64, np.int64, np.uint64, np.complex128) for use in self.call.uses)
         return dtypes.number_format(number.value, self.computed if promoted else None, wide)
 
     def _argument(self, param: str) -> Argument:
-        return self.call.argument(param.removesuffix("_") if param in _KEYWORDS else param)
+        return self.call.argument(_schema_name(param))
+
+    def _has(self, param: str) -> bool:
+        return any(argument.name == _schema_name(param) for argument in self.call.arguments)
 
     def _lowering_arguments(self, bases, numbers, starts) -> dict[str, Any]:
         def lower(value: Any, promoted: bool) -> Any:
@@ -108,6 +117,10 @@ class Program:
 
         result = {}
         for param in self.entry.params:
+            if not self._has(param.name):
+                dtype = self._factory_dtype() if param.name == "dtype" else None
+                result[param.name] = dtype and dtypes.to_numpy(dtype)
+                continue
             argument = self._argument(param.name)
             if param.type.startswith("ScalarType"):
                 result[param.name] = argument.given and dtypes.to_numpy(argument.given)
@@ -116,14 +129,17 @@ class Program:
                 if isinstance(result[param.name], tuple) and "Tensor" in param.type:
                     result[param.name] = list(result[param.name])
         if self.entry.dims:
-            result[self.entry.dims] = self._dims(result)
+            result[self.entry.dims] = self._dims(self._argument(self.entry.dims).type, result)
         for name in self.entry.key_sizes:
             result[name] = self.call.key_size
         return result
 
-    def _dims(self, arguments: dict[str, Any]) -> int | tuple[int, ...]:
+    def _dims(self, kind: str, arguments: dict[str, Any]) -> int | tuple[int, ...] | None:
+        """Non-negative dims. None and [] mean all of them, unless there can be only one (`int?`)."""
         ndim = next(_first(value).ndim for value in arguments.values() if _first(value) is not None)
         dims = arguments[self.entry.dims]
+        if dims is None and "[" not in kind:
+            return None
         if isinstance(dims, int):
             return dims % max(ndim, 1)
         if not dims:
@@ -232,7 +248,8 @@ class Program:
         return ("undefined",) if "Tensor" in str(returned.type) else ("integer", 0)
 
 
-_KEYWORDS = ("from_", "lambda_", "is_", "in_", "global_")
+def _schema_name(param: str) -> str:
+    return param.removesuffix("_") if param in ("from_", "lambda_", "is_", "in_", "global_") else param
 
 
 def _flatten(value: Any) -> list[Any]:
