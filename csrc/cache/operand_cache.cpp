@@ -66,13 +66,28 @@ pjrt::BufferRef upload_words(const Words& words, c10::DeviceIndex device) {
   });
 }
 
-pjrt::BufferRef operand_buffer(const Words& words, c10::DeviceIndex device) {
-  if (words.size() > kMaxWords) return upload_words(words, device);
+pjrt::BufferRef LastOperands::find(const Words& words, c10::DeviceIndex device) {
+  std::lock_guard lock(lock_);
+  return device == device_ && words == words_ ? buffer_ : pjrt::BufferRef();
+}
+
+void LastOperands::remember(const Words& words, c10::DeviceIndex device, pjrt::BufferRef buffer) {
+  std::lock_guard lock(lock_);
+  words_ = words;
+  device_ = device;
+  std::swap(buffer_, buffer);  // the old one is destroyed after the lock is released
+}
+
+pjrt::BufferRef operand_buffer(const Words& words, c10::DeviceIndex device, LastOperands& last) {
+  if (auto buffer = last.find(words, device)) return buffer;
   std::string_view content(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint32_t));
   auto& cache = cache_of(device);
-  if (auto buffer = cache.find(content)) return buffer;
-  auto buffer = upload_words(words, device);
-  cache.add(content, buffer);
+  auto buffer = words.size() <= kMaxWords ? cache.find(content) : pjrt::BufferRef();
+  if (!buffer) {
+    buffer = upload_words(words, device);
+    if (words.size() <= kMaxWords) cache.add(content, buffer);
+  }
+  last.remember(words, device, buffer);
   return buffer;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "cache/operand_cache.h"
 #include "pjrt/executable.h"
 #include "runtime/device_buffer.h"
 #include "views/plan.h"
@@ -69,6 +70,7 @@ struct Program {
   bool seeded = false;
   std::vector<Number> numbers;
   std::vector<View> views;
+  std::unique_ptr<LastOperands> last_operands = std::make_unique<LastOperands>();
   std::vector<Operand> operands;
   std::vector<Output> outputs;
   std::vector<Result> results;

@@ -46,7 +46,7 @@ pjrt::BufferRef operand_words(const Call& call, const cache::Program& program, c
       }
     }
   }
-  return program.seeded ? cache::upload_words(words, device) : cache::operand_buffer(words, device);
+  return program.seeded ? cache::upload_words(words, device) : cache::operand_buffer(words, device, *program.last_operands);
 }
 
 // The buffers of one execution: referenced until it is issued, and given back to their storages if it fails.

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/spin_lock.h"
+
 namespace torchtpu::runtime {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr size_t kChunk = size_t{1} << 40;
 class AddressSpace {
  public:
   void* reserve(size_t nbytes) {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(lock_);
     size_t size = range_size(nbytes);
     auto& free = free_[std::countr_zero(size)];
     if (!free.empty()) {
@@ -35,7 +37,7 @@ class AddressSpace {
   }
 
   void release(void* address, size_t nbytes) {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(lock_);
     free_[std::countr_zero(range_size(nbytes))].push_back(address);
   }
 
@@ -51,7 +53,7 @@ class AddressSpace {
     remaining_ = chunk;
   }
 
-  std::mutex mutex_;
+  SpinLock lock_;
   std::array<std::vector<void*>, 64> free_;
   char* next_ = nullptr;
   size_t remaining_ = 0;

@@ -4,25 +4,13 @@
 
 #include <cstring>
 #include <memory>
-#include <thread>
+#include <mutex>
 
 #include "pjrt/client.h"
 #include "runtime/address_space.h"
 #include "runtime/dtype.h"
 
 namespace torchtpu::runtime {
-
-// Held for a few instructions (or one upload of zeros), hence a spin lock: half the size and cost of a mutex.
-class DeviceBuffer::Lock {
- public:
-  explicit Lock(std::atomic_flag& flag) : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-  }
-  ~Lock() { flag_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag& flag_;
-};
 
 DeviceBuffer::DeviceBuffer(Base base, size_t nbytes, c10::DeviceIndex device)
     : base_(std::move(base)), nbytes_(nbytes), address_(reserve_address(nbytes)), device_(device) {}
@@ -41,41 +29,41 @@ pjrt::BufferRef DeviceBuffer::load_locked() {
 }
 
 pjrt::BufferRef DeviceBuffer::load() {
-  Lock lock(lock_);
+  std::lock_guard lock(lock_);
   return load_locked();
 }
 
 pjrt::BufferRef DeviceBuffer::peek() const {
-  Lock lock(lock_);
+  std::lock_guard lock(lock_);
   return buffer_;
 }
 
 pjrt::BufferRef DeviceBuffer::take() {
-  Lock lock(lock_);
+  std::lock_guard lock(lock_);
   load_locked();
   return std::move(buffer_);
 }
 
 void DeviceBuffer::store(pjrt::BufferRef buffer) {
-  Lock lock(lock_);
+  std::lock_guard lock(lock_);
   std::swap(buffer_, buffer);  // the old buffer is destroyed after the lock is released
   if (!failure_.empty()) failure_.clear();
 }
 
 void DeviceBuffer::fail(std::string reason) {
-  Lock lock(lock_);
+  std::lock_guard lock(lock_);
   buffer_ = {};
   failure_ = std::move(reason);
 }
 
 bool DeviceBuffer::is_empty() const {
-  Lock lock(lock_);
+  std::lock_guard lock(lock_);
   return !buffer_ && failure_.empty();
 }
 
 void DeviceBuffer::reset(Base base, size_t nbytes) {
   void* address = nbytes == nbytes_ ? address_ : reserve_address(nbytes);
-  Lock lock(lock_);
+  std::lock_guard lock(lock_);
   if (nbytes != nbytes_) release_address(std::exchange(address_, address), std::exchange(nbytes_, nbytes));
   base_ = std::move(base);
   buffer_ = {};

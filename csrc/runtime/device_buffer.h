@@ -5,11 +5,11 @@
 #include <c10/core/Storage.h>
 #include <c10/util/SmallVector.h>
 
-#include <atomic>
 #include <string>
 
 #include "pjrt/buffer.h"
 #include "runtime/live_buffers.h"
+#include "runtime/spin_lock.h"
 
 namespace torchtpu::runtime {
 
@@ -60,14 +60,13 @@ class DeviceBuffer {
   void reset(Base base, size_t nbytes);
 
  private:
-  class Lock;
   pjrt::BufferRef load_locked();
 
   Base base_;
   size_t nbytes_;
   void* address_;
   c10::DeviceIndex device_;
-  mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
+  mutable SpinLock lock_;  // held for one upload of zeros at most
   pjrt::BufferRef buffer_;
   std::string failure_;
   LiveBufferNode node_{this};  // last: a buffer is only visible to others while all of it exists

@@ -7,13 +7,14 @@
 
 #include "runtime/device_buffer.h"
 #include "runtime/errors.h"
+#include "runtime/spin_lock.h"
 
 namespace torchtpu::runtime {
 namespace {
 
 // Tensors come and go with every op on every thread: a few lists, so that threads rarely meet.
 struct Shard {
-  std::mutex mutex;
+  SpinLock lock;
   LiveBufferNode* head = nullptr;
 };
 
@@ -28,7 +29,7 @@ Shard& shard_of(const LiveBufferNode* node) { return shards()[(reinterpret_cast<
 
 LiveBufferNode::LiveBufferNode(DeviceBuffer* owner) : owner_(owner) {
   Shard& shard = shard_of(this);
-  std::lock_guard lock(shard.mutex);
+  std::lock_guard lock(shard.lock);
   next_ = shard.head;
   if (next_) next_->previous_ = this;
   shard.head = this;
@@ -36,7 +37,7 @@ LiveBufferNode::LiveBufferNode(DeviceBuffer* owner) : owner_(owner) {
 
 LiveBufferNode::~LiveBufferNode() {
   Shard& shard = shard_of(this);
-  std::lock_guard lock(shard.mutex);
+  std::lock_guard lock(shard.lock);
   (previous_ ? previous_->next_ : shard.head) = next_;
   if (next_) next_->previous_ = previous_;
 }
@@ -44,7 +45,7 @@ LiveBufferNode::~LiveBufferNode() {
 void await_live_buffers(c10::DeviceIndex device) {
   std::vector<pjrt::BufferRef> buffers;
   for (Shard& shard : shards()) {
-    std::lock_guard lock(shard.mutex);
+    std::lock_guard lock(shard.lock);
     for (auto* node = shard.head; node; node = node->next()) {
       if (node->owner()->device() != device) continue;
       if (auto buffer = node->owner()->peek()) buffers.push_back(std::move(buffer));

@@ -166,7 +166,6 @@ def test_new(regen: Regen) -> None:
     rng: key
 """)
     assert_expected_inline(regen("new", "frexp.Tensor")[1], """\
-Accepting new output at /work/main/tests/codegen/test_cli.py:162
   # torch composes it of other ops; with an entry it is one program
   # registers frexp.Tensor, frexp.Tensor_out
   - op: frexp.Tensor

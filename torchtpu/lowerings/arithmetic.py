@@ -81,6 +81,23 @@ def heaviside(self, values):
     return jnp.where(self == 0, values, (self > 0).astype(self.dtype))
 
 
+def gcd(self, other):
+    """Euclid's; jnp.gcd never ends on the most negative integer."""
+    self, other = jnp.broadcast_arrays(self, other)
+
+    def step(pair):
+        a, b = pair
+        done = b == 0
+        return jnp.where(done, a, b), where(done, 0, lax.rem(a, where(done, 1, b)))
+
+    return jnp.abs(lax.while_loop(lambda pair: jnp.any(pair[1] != 0), step, (self, other))[0])
+
+
+def lcm(self, other):
+    divisor = gcd(self, other)
+    return jnp.abs(lax.div(*jnp.broadcast_arrays(self, where(divisor == 0, 1, divisor))) * other)
+
+
 def _scaled(x, factor):
     """factor * x in x's own type: also for bool, where a product is `and`."""
     if isinstance(factor, (bool, int, float)) and factor == 1:

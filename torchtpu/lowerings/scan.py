@@ -33,7 +33,8 @@ def _running_extreme(scan, self, dim):
     if self.dtype == jnp.bool_:
         values, latest = _running_extreme(scan, self.astype(jnp.uint8), dim)
         return values.astype(jnp.bool_), latest
-    values = _along(lambda x: scan(x, axis=dim), self)
+    ordered = self.astype(jnp.uint8) if self.dtype == jnp.bool_ else self  # JAX scans no truth values
+    values = _along(lambda x: scan(x, axis=dim), ordered).astype(self.dtype)
     record = self == values
     if jnp.issubdtype(self.dtype, jnp.inexact):
         record |= jnp.isnan(self)
