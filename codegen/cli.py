@@ -50,7 +50,9 @@ def main(root: Path, build: Callable[[], None], arguments: list[str] | None = No
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("tools/regen", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        "tools/regen", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if generated/ would change")
     parser.add_argument("--no-build", action="store_true", help="do not compile")
     parser.add_argument("--spec", type=Path, metavar="FILE", help="another ops.yaml")
@@ -72,7 +74,9 @@ def write(project: Project) -> int:
     touched = writer.write_tree(project.out, result.files)
     for line in _changes(result, before):
         print(line)
-    print(f"{_entries(result)}; {_count(len(touched), 'file')} changed" if touched else f"{_entries(result)}; up to date")
+    print(
+        f"{_entries(result)}; {_count(len(touched), 'file')} changed" if touched else f"{_entries(result)}; up to date"
+    )
     return 0
 
 
@@ -84,10 +88,16 @@ def check(project: Project) -> int:
     for text in diffs:
         lines = text.splitlines()
         shown = lines[:SHOWN_OF_A_DIFF]
-        print("\n".join([*shown, f"... and {_count(len(lines) - len(shown), 'more line')}"] if lines[len(shown) :] else shown))
+        print(
+            "\n".join(
+                [*shown, f"... and {_count(len(lines) - len(shown), 'more line')}"] if lines[len(shown) :] else shown
+            )
+        )
     if diffs:
         differ = f"{_count(len(diffs), 'file')} differ{'s' * (len(diffs) == 1)}"
-        print(f"{project.out.name}/ is not what {project.spec.name} gives ({differ}); run: tools/regen", file=sys.stderr)
+        print(
+            f"{project.out.name}/ is not what {project.spec.name} gives ({differ}); run: tools/regen", file=sys.stderr
+        )
         return 1
     print(f"{_entries(result)}; {project.out.name}/ is up to date")
     return 0
@@ -148,7 +158,10 @@ def show(project: Project, name: str) -> int:
 def explain(code: str) -> int:
     rule = RULES.get(code.upper())
     if rule is None:
-        print(f"there is no rule '{code}'{did_you_mean(code.upper(), RULES)}; the rules: {', '.join(sorted(RULES))}", file=sys.stderr)
+        print(
+            f"there is no rule '{code}'{did_you_mean(code.upper(), RULES)}; the rules: {', '.join(sorted(RULES))}",
+            file=sys.stderr,
+        )
         return 1
     print(f"{rule.code}: {inspect.cleandoc(rule.explanation)}")
     return 0

@@ -75,8 +75,10 @@ class Plan:
 
     @property
     def test_name(self) -> str:
-        return "Test" + "".join(part[:1].upper() + part[1:] for part in self.python_name.split("_")) + (
-            "_" if self.python_name.endswith("_") else ""
+        return (
+            "Test"
+            + "".join(part[:1].upper() + part[1:] for part in self.python_name.split("_"))
+            + ("_" if self.python_name.endswith("_") else "")
         )
 
     @property
@@ -95,7 +97,7 @@ class Plan:
 
     @property
     def rng_key(self) -> str | None:
-        """The parameter that receives the random key: `key`, unless the schema has an argument of that name (attention)."""
+        """The parameter that receives the random key: `key`, unless the schema has an argument of that name."""
         if not self.entry.rng:
             return None
         return "rng_key" if any(plan.argument.name == "key" for plan in self.arguments) else "key"
@@ -162,7 +164,9 @@ def _role(entry: Entry, argument: Argument) -> Role:
         return Role.TRACED
     if argument.base in WITHOUT_EFFECT or argument.name in WITHOUT_EFFECT_NAMES:
         return Role.IGNORED
-    return Role.TRACED if argument.base in NUMBERS and argument.name not in entry.static else Role.STATIC
+    # A decomposition is Python that branches on its numbers.
+    static = argument.name in entry.static or entry.decompose
+    return Role.TRACED if argument.base in NUMBERS and not static else Role.STATIC
 
 
 def _specialize(entry: Entry, argument: Argument) -> tuple[float, ...]:

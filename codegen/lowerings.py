@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import pkgutil
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -35,12 +35,14 @@ class Lowerings:
     def __init__(self, package: str = FAMILIES) -> None:
         self.package = package
         self._modules: dict[str, ModuleType | NotFound] = {}
+        self._definitions: dict[str, list[ast.stmt]] = {}
 
     def resolve(self, path: str) -> Callable[..., Any]:
         head, dot, name = path.partition(".")
         if not dot or not name:
             raise NotFound(
-                f"'{path}' is not a dotted path", f"write {', '.join(f'{lib}.x' for lib in LIBRARIES)} or family.function"
+                f"'{path}' is not a dotted path",
+                f"write {', '.join(f'{lib}.x' for lib in LIBRARIES)} or family.function",
             )
         module = self._module(head)
         target: Any = module
@@ -53,6 +55,10 @@ class Lowerings:
             raise NotFound(f"'{path}' is not a function")
         return target
 
+    def package_of(self, family: str) -> str:
+        """vjp is no family, but how the lowerings of all of them are differentiated."""
+        return FAMILIES if family == "vjp" else self.package
+
     def is_family(self, path: str) -> bool:
         return path.partition(".")[0] not in LIBRARIES
 
@@ -60,40 +66,34 @@ class Lowerings:
         return dict(inspect.signature(self.resolve(path)).parameters)
 
     def source(self, path: str) -> str:
-        """The text of a hand-written lowering and of what it calls in its own module; of a library function, nothing."""
-        if not self.is_family(path):
-            return ""
+        """The text of `definitions`: what the behaviour of the lowering rests on; of a library function, nothing."""
         return "\n".join(ast.unparse(node) for node in self.definitions(path))
 
     def definitions(self, path: str) -> list[ast.stmt]:
         """The definition of a hand-written lowering, followed by those that it reaches in the families."""
-        seen: dict[tuple[str, str], ast.stmt] = {}
-        target = inspect.unwrap(self.resolve(path))
-        self._reach(getattr(target, "__module__", ""), getattr(target, "__name__", ""), seen)
-        return list(seen.values())
+        if path not in self._definitions:
+            found: dict[tuple[str, str], ast.stmt] = {}
+            function = inspect.unwrap(self.resolve(path))
+            self._reach(getattr(function, "__module__", ""), getattr(function, "__name__", ""), found)
+            self._definitions[path] = list(found.values())
+        return self._definitions[path]
 
-    def _reach(self, module_name: str, name: str, seen: dict[tuple[str, str], ast.stmt]) -> None:
-        if (module_name, name) in seen or not module_name.startswith(self.package):
+    def _reach(self, module_name: str, name: str, found: dict[tuple[str, str], ast.stmt]) -> None:
+        if (module_name, name) in found or not module_name.startswith((self.package, FAMILIES)):
             return
         module = importlib.import_module(module_name)
         definition = _top_level(module).get(name)
         if definition is None:
             return
-        seen[module_name, name] = definition
+        found[module_name, name] = definition
         for node in ast.walk(definition):
             if isinstance(node, ast.Name):
-                self._follow(module, node.id, None, seen)
+                value = getattr(module, node.id, None)
+                self._reach(getattr(inspect.unwrap(value), "__module__", None) or module_name, node.id, found)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                self._follow(module, node.value.id, node.attr, seen)
-
-    def _follow(self, module: ModuleType, name: str, attribute: str | None, seen: dict) -> None:
-        """Goes from a name used in `module` to its definition, wherever that was imported from."""
-        target = getattr(module, name, None)
-        if isinstance(target, ModuleType):
-            if attribute:
-                self._reach(target.__name__, attribute, seen)
-        elif attribute is None:
-            self._reach(getattr(inspect.unwrap(target), "__module__", None) or module.__name__ if callable(target) else module.__name__, name, seen)
+                owner = getattr(module, node.value.id, None)
+                if isinstance(owner, ModuleType):
+                    self._reach(owner.__name__, node.attr, found)
 
     def _module(self, head: str) -> ModuleType:
         if head not in self._modules:
@@ -104,7 +104,7 @@ class Lowerings:
         return module
 
     def _import(self, head: str) -> ModuleType | NotFound:
-        name = LIBRARIES.get(head) or f"{self.package}.{head}"
+        name = LIBRARIES.get(head) or f"{self.package_of(head)}.{head}"
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
@@ -120,18 +120,13 @@ class Lowerings:
         return [module.name for module in pkgutil.iter_modules(package.__path__)]
 
 
+@functools.cache
 def _top_level(module: ModuleType) -> dict[str, ast.stmt]:
-    """Top-level definitions and assignments of a module by name."""
-    cached = _TOP_LEVEL.get(module.__name__)
-    if cached is None:
-        cached = {}
-        for node in ast.parse(textwrap.dedent(inspect.getsource(module))).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                cached[node.name] = node
-            elif isinstance(node, ast.Assign):
-                cached.update({target.id: node for target in node.targets if isinstance(target, ast.Name)})
-        _TOP_LEVEL[module.__name__] = cached
-    return cached
-
-
-_TOP_LEVEL: dict[str, dict[str, ast.stmt]] = {}
+    """Top-level definitions and assignments of a module, by name."""
+    named: dict[str, ast.stmt] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            named[node.name] = node
+        elif isinstance(node, ast.Assign):
+            named.update({target.id: node for target in node.targets if isinstance(target, ast.Name)})
+    return named

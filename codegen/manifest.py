@@ -1,7 +1,7 @@
 """generated/MANIFEST.json: what the tree was made from, so that a build of a stale tree can be refused.
 
-Standard library only, and fast: CMake and tools/setup run this file. `python codegen/manifest.py [ROOT]` prints a line and
-exits 1 when generated/ is stale.
+Standard library only, and fast: CMake and tools/setup run this file. `python codegen/manifest.py [ROOT]` prints a line
+and exits 1 when generated/ is stale.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ADVICE = "run tools/regen"
 
 
 def manifest(spec: str, generator: str, entries: dict[str, str], outputs: dict[str, str]) -> str:
-    """The manifest of a generated tree: the spec's text, the generator's hash, what is derived from each entry, outputs."""
+    """Of a generated tree: from the spec's text, the generator's hash, what is derived from each entry, the outputs."""
     record = {
         "ops.yaml": _sha(spec.encode()),
         "codegen": generator,

@@ -81,4 +81,3 @@ def make_context(project: Project) -> Context:
     verdicts = Verdicts(project.root / ".build" / "regen-cache.json" if project.is_the_repository else None)
     generator = manifest.codegen_hash(project.root)
     return Context(document, torch_schema(), Lowerings(project.families), project.root / "csrc", verdicts, generator)
-

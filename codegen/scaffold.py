@@ -9,7 +9,7 @@ from typing import Any
 
 from codegen.derive import Plan, derive
 from codegen.diagnostics import did_you_mean
-from codegen.emit.contexts import positional
+from codegen.emit.python import positional
 from codegen.lowerings import NotFound
 from codegen.pipeline import Project, make_context
 from codegen.rules import Context

@@ -12,14 +12,23 @@ from pathlib import Path
 import torchgen
 import yaml
 from torchgen.gen import get_grouped_native_functions, parse_native_yaml
-from torchgen.model import BaseTy, BaseType, FunctionSchema, ListType, NativeFunction, NativeFunctionsGroup, OptionalType, Type
+from torchgen.model import (
+    BaseTy,
+    BaseType,
+    FunctionSchema,
+    ListType,
+    NativeFunction,
+    NativeFunctionsGroup,
+    OptionalType,
+    Type,
+)
 
 _PYTHON_KEYWORDS = frozenset({"from", "lambda", "in", "is", "not", "and", "or", "if", "else", "for", "global", "pass"})
 
 
 @dataclass(frozen=True)
 class Argument:
-    """type: "Tensor", "Tensor?", "Tensor[]", "Scalar", "int[]", "ScalarType?", ...: sizes of lists and Sym are dropped."""
+    """type: "Tensor", "Tensor?", "Tensor[]", "Scalar", "int[]", "ScalarType?", ...: without sizes of lists and Sym."""
 
     name: str
     type: str
@@ -133,7 +142,7 @@ def installed_version() -> str:
 
 
 def custom_overload(text: str) -> Overload:
-    """The overload that a `custom: tpu::name(...) -> ...` entry declares. Raises what torchgen raises for a bad schema."""
+    """The overload that a `custom: tpu::name(...) -> ...` entry declares. Raises what torchgen raises."""
     namespace, _, schema = text.partition("::")
     if namespace != "tpu" or not schema:
         raise ValueError("a custom op's schema starts with 'tpu::'")
@@ -155,7 +164,8 @@ def _overload(function: NativeFunction) -> Overload:
         *_signature(function.func),
         frozenset(function.tags),
         function.has_composite_implicit_autograd_kernel,
-        function.has_composite_explicit_autograd_kernel or function.has_composite_explicit_autograd_non_functional_kernel,
+        function.has_composite_explicit_autograd_kernel
+        or function.has_composite_explicit_autograd_non_functional_kernel,
         function.structured or function.structured_delegate is not None,
         function.is_view_op,
     )
@@ -182,7 +192,7 @@ def _type(type_: Type) -> str:
 
 
 def _formulas(packaged: Path) -> dict[str, str]:
-    """Derivative formulas by overload: derivatives.yaml, read as data, since torchgen's loader wants autograd's whole model."""
+    """By overload: derivatives.yaml, read as data, since torchgen's loader wants autograd's whole model."""
     text = (packaged / "autograd" / "derivatives.yaml").read_text()
     formulas = {}
     for item in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

@@ -1,14 +1,14 @@
-"""Everything that is derived from one entry, as text: what `regen show` prints, and what tells that an entry changed."""
+"""Everything that is derived from one entry, as text: `regen show` prints it, and its hash tells that it changed."""
 
 from __future__ import annotations
 
 from codegen.derive import Plan, Role
-from codegen.emit import contexts
+from codegen.emit import cpp, ops_table, python, tests
 from codegen.lowerings import Lowerings
 
 
 def describe(plan: Plan, lowerings: Lowerings) -> str:
-    parts = [f"{plan.name}: {contexts.strategy(plan)}", f"  schema: {plan.group.author.schema}"]
+    parts = [f"{plan.name}: {ops_table.strategy(plan)}", f"  schema: {plan.group.author.schema}"]
     if plan.native:
         parts += ["", "native", *(f"  {overload.name} -> torchtpu::native::{fn}" for overload, fn in plan.native)]
         return "\n".join(parts)
@@ -20,18 +20,18 @@ def describe(plan: Plan, lowerings: Lowerings) -> str:
         special = f" (own program at {', '.join(map(str, a.specialize))})" if a.specialize else ""
         parts.append(f"  {a.argument.name}: {_MEANING[a.role]}{special}")
     parts += [f"  {name}: computed in C++ on every call, in the key" for name in plan.key_sizes]
-    parts += ["  the float32 matmul precision is in the key"] if contexts.multiplies_matrices(plan, lowerings) else []
+    parts += ["  the float32 matmul precision is in the key"] if cpp.multiplies_matrices(plan, lowerings) else []
     parts += [f"  promote {plan.promote}: {', '.join(plan.promoted)}"] if plan.promoted else []
     parts += ["", "C++"]
-    multiplies = contexts.multiplies_matrices(plan, lowerings)
-    parts += [f"  {contexts.spec(plan, registration, multiplies)}" for registration in plan.registrations]
+    multiplies = cpp.multiplies_matrices(plan, lowerings)
+    parts += [f"  {cpp.spec(plan, registration, multiplies)}" for registration in plan.registrations]
     parts += ["", "Python"]
     if plan.has_wrapper:
-        wrapper = contexts.wrapper(plan, lowerings)
+        wrapper = python.wrapper(plan, lowerings)
         parts += [f"  def {wrapper.name}({', '.join(wrapper.signature)}):", f"      return {wrapper.body}"]
-    parts += [f"  Entry({', '.join(contexts.entry_fields(plan))})"]
+    parts += [f"  Entry({', '.join(python.entry_fields(plan))})"]
     if plan.tests.names:
-        test = contexts.test_class(plan)
+        test = tests.test_class(plan)
         parts += ["", "tests", f"  class {test['name']}: {', '.join(plan.tests.names)}"]
         parts += [f"    {name} = {value}" for name, value in test["attributes"]]
     return "\n".join(parts)
@@ -42,7 +42,8 @@ def summary(plan: Plan) -> str:
     if plan.native:
         return f"{plan.name}: {_count(len(plan.native), 'native registration')}"
     how = "1 decomposition" if plan.entry.decompose else "1 lowering"
-    return f"{plan.name}: {_count(len(plan.registrations), 'registration')}, {how}, {_count(len(plan.tests.names), 'test')}"
+    registrations, tests = len(plan.registrations), len(plan.tests.names)
+    return f"{plan.name}: {_count(registrations, 'registration')}, {how}, {_count(tests, 'test')}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -53,7 +53,12 @@ def diff(folder: Path, files: Mapping[str, str]) -> list[str]:
         old, new = present.get(path, ""), files.get(path, "")
         if old != new:
             lines = difflib.unified_diff(
-                old.splitlines(), new.splitlines(), f"{folder.name}/{path}", f"{folder.name}/{path} (new)", lineterm="", n=1
+                old.splitlines(),
+                new.splitlines(),
+                f"{folder.name}/{path}",
+                f"{folder.name}/{path} (new)",
+                lineterm="",
+                n=1,
             )
             diffs.append("\n".join(lines))
     return diffs

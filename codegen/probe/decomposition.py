@@ -14,7 +14,10 @@ from codegen.torch_schema import Overload, TorchSchema
 
 
 def problems(overload: Overload, covered: frozenset[str], schema: TorchSchema) -> list[str]:
-    """`missing`, `cyclic` or `reaches NAME`: what keeps the decomposition from being lowered with the entries there are."""
+    """`missing`, `cyclic` or `reaches NAME`: what keeps the decomposition from being one program.
+
+    covered: the overloads that have a lowering of their own.
+    """
     op = operator(overload)
     if op not in decomposition_table:
         return ["missing"]

@@ -72,7 +72,7 @@ def _compare(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any]
     outputs = outputs[: len(outputs) - len(plan.entry.mutates)]
     if len(outputs) != len(expected):
         return f"the lowering returns {len(outputs)} outputs, torch {len(expected)}"
-    for output, meta in zip(outputs, expected):
+    for output, meta in zip(outputs, expected, strict=True):
         if output is None:
             continue
         dtype = _NUMPY[meta.dtype]
@@ -95,16 +95,17 @@ def _expected(plan: Plan, arguments: dict[str, Any]) -> list[torch.Tensor]:
     return _flat([*yielded, *written])
 
 
-def _evaluate(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any], computed: torch.dtype | None) -> list[Any]:
+def _evaluate(
+    plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any], computed: torch.dtype | None
+) -> list[Any]:
     """The flat outputs of the lowering, called as torchtpu.miss calls it."""
     traced, static = {}, {}
     defaults = {a.name: a.default_value for a in operator(plan.group.author)._schema.arguments}
     for a in plan.arguments:
         name = a.argument.python_name
         value = arguments.get(a.argument.name, defaults[a.argument.name])
-        if a.role is Role.TRACED and value is not None and value not in a.specialize:
-            traced[name] = _abstract(value)
-        elif a.argument.base == "Tensor" and value is not None:
+        number = a.role is Role.TRACED and value not in a.specialize
+        if value is not None and (number or a.argument.base == "Tensor"):
             traced[name] = _abstract(value)
         else:
             dims = a.argument.name == plan.entry.dims and ("[]" in a.argument.type or value is not None)
@@ -113,8 +114,9 @@ def _evaluate(plan: Plan, lowering: Callable[..., Any], arguments: dict[str, Any
     promoted = {a.argument.python_name for a in plan.arguments if a.argument.name in plan.promoted}
 
     def call(key: Any, traced: dict[str, Any]) -> Any:
-        cast = {name: _cast(value, computed) if name in promoted and computed else value for name, value in traced.items()}
-        return lowering(*((key,) if plan.entry.rng else ()), **cast, **static)
+        if computed:
+            traced = {name: _cast(value, computed) if name in promoted else value for name, value in traced.items()}
+        return lowering(*((key,) if plan.entry.rng else ()), **traced, **static)
 
     result = jax.eval_shape(call, jax.eval_shape(lambda: jax.random.key(0)), traced)
     if hasattr(result, "ok"):  # Checked: a value and whether it counts
@@ -178,4 +180,8 @@ def _described(arguments: dict[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"{_NUMPY[value.dtype]}{list(value.shape)}"
-    return f"[{', '.join(_value(item) for item in value)}]" if isinstance(value, list) else str(value).removeprefix("torch.")
+    return (
+        f"[{', '.join(_value(item) for item in value)}]"
+        if isinstance(value, list)
+        else str(value).removeprefix("torch.")
+    )

@@ -61,7 +61,11 @@ def _arguments(overload: Overload, shape: tuple[int, ...], dtype: torch.dtype, f
     """With `filled`, optional arguments have values and numbers differ from their defaults."""
     arguments = {}
     for argument in overload.arguments:
-        if argument.is_out or argument.base in ("Generator", "Layout", "Device", "MemoryFormat") or argument.name == "pin_memory":
+        if (
+            argument.is_out
+            or argument.base in ("Generator", "Layout", "Device", "MemoryFormat")
+            or argument.name == "pin_memory"
+        ):
             continue
         if argument.default is not None and not (filled and argument.base in ("Tensor", "Scalar", "float")):
             continue
@@ -83,7 +87,9 @@ def _value(argument: Argument, shape: tuple[int, ...], dtype: torch.dtype) -> An
             return [value, value] if listed else value
         case "int":
             if listed:
-                return list(shape) if "size" in argument.name and "kernel" not in argument.name else _ints(argument.name)
+                return (
+                    list(shape) if "size" in argument.name and "kernel" not in argument.name else _ints(argument.name)
+                )
             return 0 if "dim" in argument.name or "index" in argument.name else 1
         case "bool":
             return [True, True, True] if listed else False

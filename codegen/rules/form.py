@@ -49,7 +49,9 @@ def wrong_value(context: Context) -> Iterator[Diagnostic]:
             message = f"'{misfit.word}' is not a value of {misfit.where}{guess}"
             yield Diagnostic("E102", misfit.span, message, f"write {misfit.detail}")
         elif misfit.kind == "value":
-            yield Diagnostic("E102", misfit.span, f"{misfit.where} cannot be {_article(misfit.word)}", f"write {misfit.detail}")
+            yield Diagnostic(
+                "E102", misfit.span, f"{misfit.where} cannot be {_article(misfit.word)}", f"write {misfit.detail}"
+            )
         elif misfit.kind == "missing":
             yield Diagnostic("E102", misfit.span, f"{misfit.where} lacks {misfit.word}", f"write {misfit.detail}")
     for entry in context.document.entries:
@@ -98,5 +100,3 @@ def _instead(name: str) -> str:
     if name == "pallas":
         return "write the fallback as a 'lowering'"
     return "give entries to the ops that it is composed of instead"
-
-

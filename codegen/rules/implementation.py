@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 from codegen.derive import Plan
 from codegen.diagnostics import Diagnostic, did_you_mean, listing
-from codegen.emit.contexts import positional
+from codegen.emit.python import positional
 from codegen.lowerings import NotFound
 from codegen.rules.registry import Context, rule
 from codegen.spec.model import Entry, Path
@@ -45,7 +45,9 @@ def not_importable(context: Context) -> Iterator[Diagnostic]:
         for i, name in enumerate(entry.checks):
             if name not in checks:
                 message = f"csrc/dispatch/checks.h declares no '{name}'{did_you_mean(name, checks)}"
-                yield Diagnostic("E301", entry.at("checks", i), message, f"declare it: bool {name}(c10::ArrayRef<c10::IValue> args);")
+                yield Diagnostic(
+                    "E301", entry.at("checks", i), message, f"declare it: bool {name}(c10::ArrayRef<c10::IValue> args);"
+                )
         for overload, name in (entry.native or {}).items():
             if name not in native:
                 path = ("native", overload) if overload else ("native",)
@@ -71,9 +73,10 @@ def _resolved(context: Context, path: str) -> dict[str, inspect.Parameter] | Non
 def not_callable_as_schema(context: Context) -> Iterator[Diagnostic]:
     """The lowering cannot be called with what the op has.
 
-    A hand-written lowering is called with every argument by name, so its parameters are the schema's (`from` is `from_`,
-    and `key` comes first if the op is random, or `rng_key` where the schema has a `key` of its own); it may have more, with defaults. A library function is called with the
-    tensors and Scalars in order, so an op with other arguments needs an `expr` or a hand-written lowering.
+    A hand-written lowering is called with every argument by name, so its parameters are the schema's: `from` is `from_`,
+    and `key` comes first if the op is random (`rng_key` where the schema has a `key` of its own). It may have more, with
+    defaults. A library function is called with the tensors and Scalars in order, so an op with other arguments needs an
+    `expr` or a hand-written lowering. Memory formats, devices and generators are never passed.
     """
     for plan in context.plans:
         path = plan.entry.lowering
@@ -89,7 +92,9 @@ def not_callable_as_schema(context: Context) -> Iterator[Diagnostic]:
 
 def _family(plan: Plan, parameters: dict[str, inspect.Parameter]) -> str | None:
     kinds = {parameter.kind for parameter in parameters.values()}
-    missing = [] if inspect.Parameter.VAR_KEYWORD in kinds else [name for name in plan.parameters if name not in parameters]
+    missing = (
+        [] if inspect.Parameter.VAR_KEYWORD in kinds else [name for name in plan.parameters if name not in parameters]
+    )
     variadic = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     unknown = [
         name
@@ -119,9 +124,9 @@ def _library(plan: Plan, context: Context, path: str) -> str | None:
 def vjp_needs(context: Context) -> Iterator[Diagnostic]:
     """A vjp needs a value that the backward op does not receive.
 
-    `vjp: {of: f, wrt: [x], cotangent: g}` evaluates jax.vjp of f at the arguments of the backward op that have the names
-    of f's parameters. So f must be a function of values that the backward op has. Where the forward saves a statistic
-    instead of an argument (layer norm's rstd instead of eps), write f in terms of that statistic.
+    `vjp: {of: f, wrt: [x], cotangent: g}` evaluates jax.vjp of f at the arguments of the backward op that have the
+    names of f's parameters. So f must be a function of values that the backward op has. Where the forward saves a
+    statistic instead of an argument (layer norm's rstd instead of eps), write f in terms of that statistic.
     """
     for plan in context.plans:
         vjp = plan.entry.vjp
@@ -129,11 +134,15 @@ def vjp_needs(context: Context) -> Iterator[Diagnostic]:
         if vjp is None or parameters is None:
             continue
         has = plan.parameters
-        missing = [n for n, p in parameters.items() if n not in has and p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+        missing = [
+            n for n, p in parameters.items() if n not in has and p.default is p.empty and p.kind is not p.VAR_KEYWORD
+        ]
         if missing:
             others = [name for name in has if name not in vjp.cotangent and name != vjp.mask]
             message = f"vjp of {vjp.of} needs {listing(missing)}, which '{plan.name}' does not receive"
-            yield Diagnostic("E304", plan.entry.at("vjp", "of"), message, f"point 'of' at a function of ({', '.join(others)})")
+            yield Diagnostic(
+                "E304", plan.entry.at("vjp", "of"), message, f"point 'of' at a function of ({', '.join(others)})"
+            )
         for field, names, choices, whose in (
             ("wrt", vjp.wrt, tuple(parameters), f"a parameter of {vjp.of}"),
             ("cotangent", vjp.cotangent, has, f"an argument of {plan.name}"),
@@ -157,7 +166,9 @@ def random_without_key(context: Context) -> Iterator[Diagnostic]:
         entry = plan.entry
         seeded = "nondeterministic_seeded" in plan.group.tags
         if seeded and not entry.rng and not plan.native and not entry.custom:
-            yield Diagnostic("E306", entry.at(), f"'{plan.name}' draws random numbers; its entry has no 'rng: key'", "add rng: key")
+            yield Diagnostic(
+                "E306", entry.at(), f"'{plan.name}' draws random numbers; its entry has no 'rng: key'", "add rng: key"
+            )
         if entry.rng and not seeded and not entry.custom:
             message = f"'{plan.name}' draws no random numbers: torch does not tag it nondeterministic_seeded"
             yield Diagnostic("E306", entry.at("rng"), message, "delete rng")
@@ -175,7 +186,9 @@ def random_without_key(context: Context) -> Iterator[Diagnostic]:
             except SyntaxError:
                 continue
             for call in made:
-                yield Diagnostic("E306", entry.at("expr"), f"the expression makes its own random key ({call})", "use the name 'key'")
+                yield Diagnostic(
+                    "E306", entry.at("expr"), f"the expression makes its own random key ({call})", "use the name 'key'"
+                )
 
 
 def _keys_made(tree: ast.AST) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from codegen.derive import derive, lowered_arguments
 from codegen.diagnostics import Diagnostic, Span, did_you_mean
-from codegen.emit.cpp_expr import FUNCTIONS, Unsupported, to_cpp
+from codegen.emit.cpp_expr import FUNCTIONS, Unsupported, names_in, to_cpp
 from codegen.rules.registry import Context, rule
 from codegen.spec.model import Entry, Path
 from codegen.torch_schema import Group
@@ -53,7 +53,9 @@ def unknown_name(context: Context) -> Iterator[Diagnostic]:
 
 def _mentioned(entry: Entry) -> Iterator[tuple[Path, str]]:
     """Every argument that a field other than an expression names, and where."""
-    lists: dict[Path, Iterable[str]] = {(name,): getattr(entry, name) for name in ("static", "traced", "positions", "mutates")}
+    lists: dict[Path, Iterable[str]] = {
+        (name,): getattr(entry, name) for name in ("static", "traced", "positions", "mutates")
+    }
     if entry.promote and entry.promote.args:
         lists["promote", entry.promote.kind] = entry.promote.args
     for path, listed in lists.items():
@@ -83,19 +85,17 @@ def _expression(entry: Entry, parameters: list[str]) -> Iterator[tuple[Span, str
 
 def _size(expression: str, group: Group) -> Iterator[str]:
     """What keeps a size expression from being computed in C++ from every member's numbers."""
+    try:
+        to_cpp(expression)
+    except SyntaxError as error:
+        yield f"this is not an expression: {error.msg}"
+        return
+    except Unsupported as error:
+        yield f"'{error}' cannot be computed for the key; use {', '.join(FUNCTIONS)}, + - * /"
+        return
     for member in group.members:
         numbers = {a.python_name for a in member.arguments if a.type in ("Scalar", "float", "int")}
-
-        def value(name: str) -> str:
-            if name not in numbers:
-                raise Unsupported(f"'{name}' is not a number that {member.name} receives{did_you_mean(name, numbers)}")
-            return name
-
-        try:
-            to_cpp(expression, value)
-        except SyntaxError as error:
-            yield f"this is not an expression: {error.msg}"
-        except Unsupported as error:
-            said = str(error)
-            allowed = ", ".join((*FUNCTIONS, "+ - * /"))
-            yield said if " is not a number that " in said else f"'{said}' cannot be computed for the key; use {allowed}"
+        missing = [name for name in names_in(expression) if name not in numbers]
+        if missing:
+            yield f"'{missing[0]}' is not a number that {member.name} receives{did_you_mean(missing[0], numbers)}"
+            return

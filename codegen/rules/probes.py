@@ -21,13 +21,13 @@ def decomposition(context: Context) -> Iterator[Diagnostic]:
     others need none. An op that it reaches and that has no entry would fall back to the CPU inside of the program: give
     it an entry.
     """
-    members = [member.name for _, group in context.known for member in group.members]
+    lowered = [group for entry, group in context.known if not entry.decompose]
+    covered = frozenset(member.name for group in lowered for member in group.members)
     for plan in context.plans:
         if not plan.entry.decompose:
             continue
-        covered = frozenset(name for name in members if context.torch.groups[name] is not plan.group)
 
-        def find(plan: Plan = plan, covered: frozenset[str] = covered) -> list[str]:
+        def find(plan: Plan = plan) -> list[str]:
             from codegen.probe.decomposition import problems
 
             return problems(plan.group.author, covered, context.torch)
@@ -46,11 +46,13 @@ def decomposition(context: Context) -> Iterator[Diagnostic]:
 def disagrees_with_meta(context: Context) -> Iterator[Diagnostic]:
     """The lowering's outputs do not have the shapes and dtypes that torch's meta kernel gives.
 
-    Both are evaluated on a few small samples made from the schema; ops that refuse these are checked when they are first
-    compiled. Nothing is cast silently: a lowering without `promote` returns exactly torch's dtype; with `promote` it may
-    return the computation dtype, which becomes torch's.
+    Both are evaluated on a few small samples made from the schema; ops that refuse these are checked when they are
+    first compiled. Nothing is cast silently: a lowering without `promote` returns exactly torch's dtype; with `promote`
+    it may return the computation dtype, which becomes torch's.
     """
-    plans = [plan for plan in context.plans if plan.has_wrapper and plan.entry.meta == "torch" and not plan.entry.custom]
+    plans = [
+        plan for plan in context.plans if plan.has_wrapper and plan.entry.meta == "torch" and not plan.entry.custom
+    ]
     lowerings = _Wrappers(context)
     for plan in plans:
         if plan.entry.sizes:  # the sizes are not meta's to say
@@ -63,7 +65,9 @@ def disagrees_with_meta(context: Context) -> Iterator[Diagnostic]:
 
         for problem in context.verdicts.get(_fingerprint(context, plan), find)[:1]:
             field = next(name for name in ("lowering", "expr", "vjp") if getattr(plan.entry, name))
-            yield Diagnostic("E307", plan.entry.at(field), f"{plan.name}: {problem}", f"schema: {plan.group.author.schema}")
+            yield Diagnostic(
+                "E307", plan.entry.at(field), f"{plan.name}: {problem}", f"schema: {plan.group.author.schema}"
+            )
 
 
 class _Wrappers:
@@ -83,12 +87,12 @@ class _Wrappers:
 def _fingerprint(context: Context, plan: Plan) -> list[str]:
     """Everything that a verdict on the plan's entry rests on."""
     entry = plan.entry
-    path = entry.lowering or (entry.vjp.of if entry.vjp else "")
+    paths = [entry.lowering] if entry.lowering else [entry.vjp.of, "vjp.vjp"] if entry.vjp else []
     return [
         context.generator,
         context.torch.version,
         metadata.version("jax"),
         plan.group.author.schema,
         json.dumps(entry.describe(), sort_keys=True, default=repr),
-        context.lowerings.source(path) if path else "",
+        *(context.lowerings.source(path) for path in paths),
     ]

@@ -24,10 +24,19 @@ def without_reason(context: Context) -> Iterator[Diagnostic]:
             if (tolerance.rtol > loosest or (tolerance.atol or 0) > loosest) and not tolerance.reason:
                 loose = max(tolerance.rtol, tolerance.atol or 0)
                 message = f"tolerance {loose:g} for {dtype} is looser than {loosest:g}"
-                yield Diagnostic("E401", entry.at("tests", "tol", dtype), message, "write {rtol: ..., reason: '...'}: say why")
+                yield Diagnostic(
+                    "E401", entry.at("tests", "tol", dtype), message, "write {rtol: ..., reason: '...'}: say why"
+                )
         for what, reason in entry.tests.skip.items():
             if len(reason.strip()) < 4:
-                yield Diagnostic("E401", entry.at("tests", "skip", what), f"skipping '{what}' needs a reason", "say why, in a few words")
+                yield Diagnostic(
+                    "E401",
+                    entry.at("tests", "skip", what),
+                    f"skipping '{what}' needs a reason",
+                    "say why, in a few words",
+                )
         if entry.dtypes and not (entry.dtypes.reason or "").strip():
-            help = "write dtypes: {only: [...], reason: '...'}, or leave it out: the default is all that torch CPU takes"
+            help = (
+                "write dtypes: {only: [...], reason: '...'}, or leave it out: the default is all that torch CPU takes"
+            )
             yield Diagnostic("E401", entry.at("dtypes"), f"'{entry.name}' narrows its dtypes without a reason", help)

@@ -24,13 +24,16 @@ def no_such_overload(context: Context) -> Iterator[Diagnostic]:
             yield from _custom(entry)
             continue
         if entry.op not in torch.overloads:
-            overloads = torch.authors(entry.op.split(".")[0])
-            message = f"'aten::{entry.op}' is not an operator of torch {torch.release}{did_you_mean(entry.op, torch.overloads)}"
-            help = f"overloads of {entry.op.split('.')[0]}: {', '.join(overloads)}" if overloads else None
+            base, guess = entry.op.split(".")[0], did_you_mean(entry.op, torch.overloads)
+            overloads = torch.authors(base)
+            message = f"'aten::{entry.op}' is not an operator of torch {torch.release}{guess}"
+            help = f"overloads of {base}: {', '.join(overloads)}" if overloads else None
             yield Diagnostic("E201", entry.at(), message, help)
     for entry, group in context.known:
         members = [member.name for member in group.members]
-        mentioned = {("variants", "except", i): name for i, name in enumerate(entry.variants.excluded if entry.variants else ())}
+        mentioned = {
+            ("variants", "except", i): name for i, name in enumerate(entry.variants.excluded if entry.variants else ())
+        }
         mentioned |= {("native", name): name for name in entry.native or {} if name}
         for path, name in mentioned.items():
             if name not in members:
@@ -92,20 +95,29 @@ def loses_autograd(context: Context) -> Iterator[Diagnostic]:
     for entry, group in context.known:
         formula = context.torch.differentiable(group) or group.author.structured
         if group.author.composite_implicit and not formula and not entry.autograd:
-            message = f"'{entry.name}' is CompositeImplicit and has no derivative formula: a kernel here would lose its autograd"
-            yield Diagnostic("E204", entry.at(), message, "give entries to the ops that it calls; torch composes it from them")
+            message = (
+                f"'{entry.name}' is CompositeImplicit without a derivative formula: a kernel would lose its autograd"
+            )
+            help = "give entries to the ops that it calls; torch composes it from them"
+            yield Diagnostic("E204", entry.at(), message, help)
 
 
 @rule("E205")
 def torch_pin(context: Context) -> Iterator[Diagnostic]:
     """The file was written for another minor version of torch.
 
-    Schemas, groups and derivatives change between minor versions. Run the tests against the new one, then change the pin.
+    Schemas, groups and derivatives change between minor versions. Run the tests against the new one, then change the
+    pin.
     """
     pin, release = context.document.torch, context.torch.release
     if pin is not None and pin.split(".")[:2] != release.split("."):
         message = f"the entries are for torch {pin}, but torch {release} is installed"
-        yield Diagnostic("E205", context.document.torch_span, message, f"install torch {pin}, or review the entries and change the pin")
+        yield Diagnostic(
+            "E205",
+            context.document.torch_span,
+            message,
+            f"install torch {pin}, or review the entries and change the pin",
+        )
 
 
 @rule("W501")
@@ -121,4 +133,6 @@ def backward_without_entry(context: Context) -> Iterator[Diagnostic]:
             needing = [g for g in groups if g.needs_kernel and not g.author.is_view]
             if len(needing) == len(groups) and not any(m.name in listed for g in groups for m in g.members):
                 help = f"tools/regen new {needing[0].author.name}"
-                yield Diagnostic("W501", entry.at(), f"the derivative of {entry.name} calls '{base}', which has no entry", help)
+                yield Diagnostic(
+                    "W501", entry.at(), f"the derivative of {entry.name} calls '{base}', which has no entry", help
+                )

@@ -247,7 +247,9 @@ class Record:
     fields: Mapping[str, Shape]
     required: tuple[str, ...] = ()
     make: Callable[..., Any] = dict
-    rename: Mapping[str, str] = field(default_factory=dict)  # YAML's name: the model's, where Python reserves the former
+    rename: Mapping[str, str] = field(
+        default_factory=dict
+    )  # YAML's name: the model's, where Python reserves the former
 
     @property
     def expects(self) -> str:

@@ -8,6 +8,7 @@
 #include "dispatch/fallback.h"
 #include "pjrt/client.h"
 #include "pjrt/plugin.h"
+#include "python/convert.h"
 #include "python/miss_bridge.h"
 #include "python/raw_execute.h"
 #include "runtime/device.h"
@@ -80,6 +81,16 @@ PYBIND11_MODULE(_C, m) {
     return py::reinterpret_steal<py::object>(
         THPGenerator_Wrap(runtime::default_generator(static_cast<c10::DeviceIndex>(device))));
   });
+
+  // The segments (size, extent, step, view dimension or -1) of a view of a row-major base, or None if only a gather fits.
+  m.def("solve_view",
+        [](const std::vector<int64_t>& base_sizes, const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
+           int64_t offset) -> py::object {
+          auto plan = views::solve(base_sizes, sizes, strides);
+          c10::SmallVector<int64_t, 8> starts;
+          if (!plan || !plan->starts(offset, starts)) return py::none();
+          return to_python(*plan);
+        });
 
   // For tools/bench: a program run straight through PJRT.
   py::class_<RawProgram>(m, "RawProgram")

@@ -41,6 +41,12 @@ py::tuple to_python(c10::IntArrayRef values) {
   return tuple;
 }
 
+py::list to_python(const views::Plan& plan) {
+  py::list segments;
+  for (const auto& s : plan.segments) segments.append(py::make_tuple(s.size, s.extent, s.step, s.view_dim));
+  return segments;
+}
+
 c10::ScalarType to_scalar_type(py::handle dtype) {
   TORCH_CHECK_TYPE(THPDtype_Check(dtype.ptr()), "expected a torch.dtype");
   return reinterpret_cast<THPDtype*>(dtype.ptr())->scalar_type;

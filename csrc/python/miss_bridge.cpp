@@ -59,11 +59,7 @@ py::dict describe(const dispatch::Use& use, const std::optional<views::Plan>& pl
   result["base_dtype"] = to_python(base.dtype);
   result["wide"] = base.numel() > INT32_MAX;
   result["segments"] = py::none();
-  if (plan) {
-    py::list segments;
-    for (const auto& s : plan->segments) segments.append(py::make_tuple(s.size, s.extent, s.step, s.view_dim));
-    result["segments"] = segments;
-  }
+  if (plan) result["segments"] = to_python(*plan);
   return result;
 }
 

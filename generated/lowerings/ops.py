@@ -1002,7 +1002,7 @@ def gather(self, dim, index, sparse_grad):
 
 def gcd(self, other):
     # gcd
-    return jnp.gcd(self, other)
+    return arithmetic_family.gcd(self=self, other=other)
 
 
 def ge_Scalar(self, other):
@@ -1208,7 +1208,7 @@ def kthvalue(self, k, dim, keepdim):
 
 def lcm(self, other):
     # lcm
-    return jnp.lcm(self, other)
+    return arithmetic_family.lcm(self=self, other=other)
 
 
 def le_Scalar(self, other):

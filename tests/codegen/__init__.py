@@ -1,1 +1,1 @@
-"""The generator: rules, derivation, output, command line. A small spec of its own, with lowerings and headers of its own."""
+"""The generator: rules, derivation, output, command line; on a small spec with lowerings and headers of its own."""

@@ -25,7 +25,9 @@ _CHECKS = {
     "enum": lambda value, words, schema: value in words,
     "const": lambda value, constant, schema: value == constant,
     "pattern": lambda value, pattern, schema: re.search(pattern, value) is not None,
-    "properties": lambda value, shapes, schema: all(fits(value[name], shapes[name]) for name in shapes if name in value),
+    "properties": lambda value, shapes, schema: all(
+        fits(value[name], shapes[name]) for name in shapes if name in value
+    ),
     "additionalProperties": _additional,
     "propertyNames": lambda value, shape, schema: all(fits(name, shape) for name in value),
     "required": lambda value, names, schema: all(name in value for name in names),

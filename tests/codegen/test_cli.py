@@ -54,27 +54,39 @@ def regen(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 def test_prints_a_line_for_each_changed_entry(regen: Regen) -> None:
     code, out, _ = regen()
     assert code == 0
-    assert_expected_inline(out, """\
+    assert_expected_inline(
+        out,
+        """\
 expm1: 3 registrations, 1 lowering, 8 tests
 exp: 3 registrations, 1 lowering, 8 tests
 2 entries; 14 files changed
-""")
+""",
+    )
     code, out, _ = regen()
-    assert_expected_inline(out, """\
+    assert_expected_inline(
+        out,
+        """\
 2 entries; up to date
-""")
+""",
+    )
     regen.edit("lowering: jnp.exp\n", "expr: jnp.exp(self)\n")
     _, out, _ = regen()
-    assert_expected_inline(out, """\
+    assert_expected_inline(
+        out,
+        """\
 exp: 3 registrations, 1 lowering, 8 tests
 2 entries; 2 files changed
-""")
+""",
+    )
     regen.edit("  - op: exp\n    expr: jnp.exp(self)\n    promote: int_to_float\n", "")
     _, out, _ = regen()
-    assert_expected_inline(out, """\
+    assert_expected_inline(
+        out,
+        """\
 exp: gone
 1 entry; 5 files changed
-""")
+""",
+    )
 
 
 def test_unchanged_files_keep_their_time_and_stale_ones_go(regen: Regen) -> None:
@@ -94,13 +106,16 @@ def test_a_broken_spec_touches_nothing(regen: Regen) -> None:
     regen.edit("jnp.expm1", "jnp.expm3")
     code, out, err = regen()
     assert (code, out) == (1, "")
-    assert_expected_inline(err, """\
+    assert_expected_inline(
+        err,
+        """\
 spec.yaml:4:15: E301 jax.numpy has no 'expm3'; did you mean 'expm1'?
   |
 4 |     lowering: jnp.expm3
   |               ^^^^^^^^^
 1 error in 2 entries; nothing was written
-""")
+""",
+    )
     assert regen.tree() == before
     regen.spec.unlink()
     code, _, err = regen()
@@ -136,42 +151,60 @@ def test_warnings_do_not_fail(regen: Regen) -> None:
 
 
 def test_new(regen: Regen) -> None:
-    assert_expected_inline(regen("new", "aten::erfinv")[1], """\
+    assert_expected_inline(
+        regen("new", "aten::erfinv")[1],
+        """\
   # registers erfinv, erfinv.out, erfinv_
   - op: erfinv
     lowering: jsp.erfinv
     promote: int_to_float
-""")
-    assert_expected_inline(regen("new", "mul_.Tensor")[1], """\
+""",
+    )
+    assert_expected_inline(
+        regen("new", "mul_.Tensor")[1],
+        """\
   # registers mul.Tensor, mul.out, mul_.Tensor
   - op: mul.Tensor
     lowering: jnp.multiply
-""")
-    assert_expected_inline(regen("new", "eq.Tensor")[1], """\
+""",
+    )
+    assert_expected_inline(
+        regen("new", "eq.Tensor")[1],
+        """\
   # registers eq.Tensor, eq.Tensor_out, eq_.Tensor
   - op: eq.Tensor
     lowering: jnp.equal
     promote: bool
-""")
-    assert_expected_inline(regen("new", "celu")[1], """\
+""",
+    )
+    assert_expected_inline(
+        regen("new", "celu")[1],
+        """\
   # torch composes it of other ops; with an entry it is one program
   # registers celu, celu.out, celu_
   - op: celu
     decompose: true
-""")
-    assert_expected_inline(regen("new", "exponential_")[1], """\
+""",
+    )
+    assert_expected_inline(
+        regen("new", "exponential_")[1],
+        """\
   # registers exponential, exponential.out, exponential_
   - op: exponential_
     lowering: family.exponential  # write torchtpu/lowerings/family.py: def exponential(key, self, lambd)
     rng: key
-""")
-    assert_expected_inline(regen("new", "frexp.Tensor")[1], """\
+""",
+    )
+    assert_expected_inline(
+        regen("new", "frexp.Tensor")[1],
+        """\
   # torch composes it of other ops; with an entry it is one program
   # registers frexp.Tensor, frexp.Tensor_out
   - op: frexp.Tensor
     lowering: jnp.frexp
     promote: int_to_float
-""")
+""",
+    )
 
 
 def test_new_refuses(regen: Regen) -> None:
@@ -197,7 +230,9 @@ def test_new_append(regen: Regen) -> None:
 def test_show(regen: Regen) -> None:
     code, out, _ = regen("show", "expm1_")
     assert code == 0
-    assert_expected_inline(out, """\
+    assert_expected_inline(
+        out,
+        """\
 expm1: lowering: jnp.expm1
   schema: expm1(Tensor self) -> Tensor
 
@@ -225,7 +260,8 @@ tests
     entry = "expm1"
     aten = "expm1"
     overloads = ("expm1", "expm1.out", "expm1_")
-""")
+""",
+    )
     assert regen("show", "expm2")[2] == "spec.yaml has no entry for 'expm2'; did you mean 'expm1'?\n"
     assert regen("show", "erfinv")[2] == "spec.yaml has no entry for 'erfinv'; add one with: tools/regen new erfinv\n"
 
@@ -233,9 +269,12 @@ tests
 def test_explain(regen: Regen) -> None:
     code, out, _ = regen("explain", "e203")
     assert code == 0
-    assert_expected_inline(out, """\
+    assert_expected_inline(
+        out,
+        """\
 E203: Two entries for the same op. Only one of them could be registered; keep it.
-""")
+""",
+    )
     code, _, err = regen("explain", "E30")
     assert code == 1 and err.startswith("there is no rule 'E30'; did you mean 'E30")
 

@@ -7,11 +7,14 @@ from tests.codegen.specs import diagnose
 
 def test_E001_not_yaml() -> None:
     found = diagnose("- op: [expm1")
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:1: E001 this is not YAML: expected ',' or ']', but got '<stream end>' while parsing a flow sequence
   |
 4 | 
-  | ^""")
+  | ^""",
+    )
 
 
 def test_E001_duplicate_key() -> None:
@@ -23,12 +26,15 @@ def test_E001_duplicate_key() -> None:
           lowering: jnp.expm1
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:6:5: E001 duplicate key 'lowering' in op 'expm1' (first at line 4)
   |
 6 |     lowering: jnp.expm1
   |     ^^^^^^^^
-  = help: keep one of the two""")
+  = help: keep one of the two""",
+    )
 
 
 def test_E101_unknown_field() -> None:
@@ -39,11 +45,14 @@ def test_E101_unknown_field() -> None:
           promote: int_to_float
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:5: E101 unknown field 'lowring' in op 'expm1'; did you mean 'lowering'?
   |
 4 |     lowring: jnp.expm1
-  |     ^^^^^^^""")
+  |     ^^^^^^^""",
+    )
 
 
 def test_E101_unknown_field_of_a_mapping() -> None:
@@ -55,7 +64,9 @@ def test_E101_unknown_field_of_a_mapping() -> None:
           colour: blue
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:13: E101 unknown field 'tolerance' in 'tests' of op 'mm'
   |
 5 |     tests: {tolerance: {f32: 1e-5}, tol: {fp32: 1e-5}}
@@ -69,16 +80,20 @@ ops.yaml:6:5: E101 unknown field 'colour' in op 'mm'
   |
 6 |     colour: blue
   |     ^^^^^^
-  = help: fields: op, custom, doc, lowering, expr, vjp, decompose, pallas, native, promote, dims, static, traced, positions, specialize, mutates, rng, precision, meta, returns, sizes, checks, autocast, autograd, dtypes, variants, tests""")
+  = help: fields: op, custom, doc, lowering, expr, vjp, decompose, pallas, native, promote, dims, static, traced, positions, specialize, mutates, rng, precision, meta, returns, sizes, checks, autocast, autograd, dtypes, variants, tests""",
+    )
 
 
 def test_E101_unknown_top_level_key() -> None:
     found = diagnose("- {op: expm1, lowering: jnp.expm1}", 'torch: "2.13"\nop: []\nops:\n')
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:2:1: E101 unknown field 'op' in the file; did you mean 'ops'?
   |
 2 | op: []
-  | ^^""")
+  | ^^""",
+    )
 
 
 def test_E102_bad_enum() -> None:
@@ -89,12 +104,15 @@ def test_E102_bad_enum() -> None:
           promote: int_to_flaot
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:14: E102 'int_to_flaot' is not a value of 'promote' of op 'expm1'; did you mean 'int_to_float'?
   |
 5 |     promote: int_to_flaot
   |              ^^^^^^^^^^^^
-  = help: write one of none, default, int_to_float, int_to_long, bool, complex_to_float""")
+  = help: write one of none, default, int_to_float, int_to_long, bool, complex_to_float""",
+    )
 
 
 def test_E102_wrong_type() -> None:
@@ -113,7 +131,9 @@ def test_E102_wrong_type() -> None:
         - just text
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E102 'lowering' of op 'expm1' cannot be a list
   |
 4 |     lowering: [jnp.expm1]
@@ -148,27 +168,34 @@ ops.yaml:13:5: E102 an entry cannot be 'just text'
    |
 13 |   - just text
    |     ^^^^^^^^^
-   = help: write a mapping with op, custom, doc, lowering, expr, vjp, decompose, pallas, native, promote, dims, static, traced, positions, specialize, mutates, rng, precision, meta, returns, sizes, checks, autocast, autograd, dtypes, variants, tests""")
+   = help: write a mapping with op, custom, doc, lowering, expr, vjp, decompose, pallas, native, promote, dims, static, traced, positions, specialize, mutates, rng, precision, meta, returns, sizes, checks, autocast, autograd, dtypes, variants, tests""",
+    )
 
 
 def test_E102_neither_op_nor_custom() -> None:
     found = diagnose("- lowering: jnp.expm1")
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:3:5: E102 an entry lacks 'op'
   |
 3 |   - lowering: jnp.expm1
   |     ^^^^^^^^^^^^^^^^^^^
-  = help: write op, the name of an overload, or custom, the schema of a new op""")
+  = help: write op, the name of an overload, or custom, the schema of a new op""",
+    )
 
 
 def test_E102_no_ops() -> None:
-    found = diagnose("", 'torch: 2.13\n')
-    assert_expected_inline(found, """\
+    found = diagnose("", "torch: 2.13\n")
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:1:1: E102 the file lacks 'ops'
   |
 1 | torch: 2.13
   | ^^^^^^^^^^^
-  = help: write ops: a list of entries""")
+  = help: write ops: a list of entries""",
+    )
 
 
 def test_E102_custom_op_without_doc() -> None:
@@ -178,12 +205,15 @@ def test_E102_custom_op_without_doc() -> None:
           expr: self * factor
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:3:13: E102 op 'tpu::scale' needs a 'doc': one sentence on what it is for
   |
 3 |   - custom: "tpu::scale(Tensor self, float factor) -> Tensor"
   |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = help: nothing else describes a custom op or a kernel""")
+  = help: nothing else describes a custom op or a kernel""",
+    )
 
 
 def test_E102_two_sizes_in_the_key() -> None:
@@ -194,11 +224,14 @@ def test_E102_two_sizes_in_the_key() -> None:
           sizes: {key: {length: (end - start) / step, other: end - start}}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:18: E102 op 'arange.start_step' computes 2 sizes; at most one can be in the key
   |
 5 |     sizes: {key: {length: (end - start) / step, other: end - start}}
-  |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^""")
+  |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^""",
+    )
 
 
 def test_E102_two_promotions() -> None:
@@ -209,12 +242,15 @@ def test_E102_two_promotions() -> None:
           promote: {default: [self], bool: [other]}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:14: E102 op 'add.Tensor' promotes in two ways
   |
 5 |     promote: {default: [self], bool: [other]}
   |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = help: keep one""")
+  = help: keep one""",
+    )
 
 
 def test_E103_no_implementation() -> None:
@@ -224,12 +260,15 @@ def test_E103_no_implementation() -> None:
           promote: int_to_float
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:3:9: E103 op 'expm1' has no implementation
   |
 3 |   - op: expm1
   |         ^^^^^
-  = help: add exactly one of: lowering, expr, vjp, decompose, native""")
+  = help: add exactly one of: lowering, expr, vjp, decompose, native""",
+    )
 
 
 def test_E103_two_implementations() -> None:
@@ -240,12 +279,15 @@ def test_E103_two_implementations() -> None:
           decompose: true
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:5: E103 op 'mm' has 2 implementations: 'lowering' and 'decompose'
   |
 5 |     decompose: true
   |     ^^^^^^^^^
-  = help: keep exactly one of: lowering, expr, vjp, decompose, native""")
+  = help: keep exactly one of: lowering, expr, vjp, decompose, native""",
+    )
 
 
 def test_E103_not_supported_yet() -> None:
@@ -259,7 +301,9 @@ def test_E103_not_supported_yet() -> None:
           autograd: {saves: [self, mat2], backward: matmul.mm}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:5: E103 op 'mm': 'pallas' is not supported by this torchtpu yet
   |
 5 |     pallas: {kernel: matmul.mm, when: matmul.mm, fallback: matmul.mm}
@@ -269,4 +313,5 @@ ops.yaml:8:5: E103 op 'bmm': 'autograd' is not supported by this torchtpu yet
   |
 8 |     autograd: {saves: [self, mat2], backward: matmul.mm}
   |     ^^^^^^^^
-  = help: give entries to the ops that it is composed of instead""")
+  = help: give entries to the ops that it is composed of instead""",
+    )

@@ -21,7 +21,9 @@ def test_E301_not_importable() -> None:
           lowering: broken.log
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E301 jax.numpy has no 'expm2'; did you mean 'exp2'?
   |
 4 |     lowering: jnp.expm2
@@ -42,7 +44,8 @@ ops.yaml:11:15: E301 'exp' is not a dotted path
 ops.yaml:13:15: E301 tests.codegen.lowerings.broken does not import: No module named 'no_such_module'
    |
 13 |     lowering: broken.log
-   |               ^^^^^^^^^^""")
+   |               ^^^^^^^^^^""",
+    )
 
 
 def test_E301_no_such_check_or_native_function() -> None:
@@ -55,7 +58,9 @@ def test_E301_no_such_check_or_native_function() -> None:
           native: as_stridde
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:14: E301 csrc/dispatch/checks.h declares no 'alpha_matches_dtypes'; did you mean 'alpha_matches_dtype'?
   |
 5 |     checks: [alpha_matches_dtypes, commented_out]
@@ -69,7 +74,8 @@ ops.yaml:5:36: E301 csrc/dispatch/checks.h declares no 'commented_out'
 ops.yaml:7:13: E301 csrc/aten/native.h declares no 'as_stridde'; did you mean 'as_strided'?
   |
 7 |     native: as_stridde
-  |             ^^^^^^^^^^""")
+  |             ^^^^^^^^^^""",
+    )
 
 
 def test_E302_lowering_lacks_a_parameter() -> None:
@@ -80,12 +86,15 @@ def test_E302_lowering_lacks_a_parameter() -> None:
           promote: int_to_long
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E302 reduction.sum_without_dtype(self, dim, keepdim) cannot be called as sum.dim_IntList: no parameter 'dtype'
   |
 4 |     lowering: reduction.sum_without_dtype
   |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor""")
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor""",
+    )
 
 
 def test_E302_lowering_requires_more() -> None:
@@ -96,12 +105,15 @@ def test_E302_lowering_requires_more() -> None:
           promote: int_to_long
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E302 reduction.sum_along(self, dim, keepdim, dtype, axis) cannot be called as sum.dim_IntList: it requires 'axis', which the op does not have
   |
 4 |     lowering: reduction.sum_along
   |               ^^^^^^^^^^^^^^^^^^^
-  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor""")
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor""",
+    )
 
 
 def test_E302_library_function_would_lose_arguments() -> None:
@@ -114,7 +126,9 @@ def test_E302_library_function_would_lose_arguments() -> None:
           lowering: jnp.sign
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E302 jnp.sum cannot be called as sum.dim_IntList: it would not receive 'dim', 'keepdim' and 'dtype'
   |
 4 |     lowering: jnp.sum
@@ -124,7 +138,8 @@ ops.yaml:7:15: E302 jnp.sign cannot be called as add.Tensor: too many positional
   |
 7 |     lowering: jnp.sign
   |               ^^^^^^^^
-  = help: schema: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor""")
+  = help: schema: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor""",
+    )
 
 
 def test_E303_unknown_name_in_expression() -> None:
@@ -138,7 +153,9 @@ def test_E303_unknown_name_in_expression() -> None:
           expr: self *
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:18: E303 'aplha' is not an argument of add.Tensor; did you mean 'alpha'?
   |
 4 |     expr: self + aplha * other
@@ -153,7 +170,8 @@ ops.yaml:8:11: E303 this is not a Python expression: invalid syntax
   |
 8 |     expr: self *
   |           ^^^^^^
-  = help: schema: mul.Tensor(Tensor self, Tensor other) -> Tensor""")
+  = help: schema: mul.Tensor(Tensor self, Tensor other) -> Tensor""",
+    )
 
 
 def test_E303_unknown_argument() -> None:
@@ -173,7 +191,9 @@ def test_E303_unknown_argument() -> None:
           returns: [sign, logdet]
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:11: E303 'dims' is not an argument of sum.dim_IntList; did you mean 'dim'?
   |
 5 |     dims: dims
@@ -218,7 +238,8 @@ ops.yaml:14:21: E303 'logdet' is not a return of linalg_slogdet; did you mean 'l
    |
 14 |     returns: [sign, logdet]
    |                     ^^^^^^
-   = help: schema: linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)""")
+   = help: schema: linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)""",
+    )
 
 
 def test_E303_size_that_is_not_computable() -> None:
@@ -232,7 +253,9 @@ def test_E303_size_that_is_not_computable() -> None:
           sizes: {key: {length: steps ** 2}}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:27: E303 'stop' is not a number that arange.start_out receives; did you mean 'step'?
   |
 5 |     sizes: {key: {length: ceil((stop - start) / step)}}
@@ -247,7 +270,8 @@ ops.yaml:8:27: E303 'steps ** 2' cannot be computed for the key; use ceil, floor
   |
 8 |     sizes: {key: {length: steps ** 2}}
   |                           ^^^^^^^^^^
-  = help: schema: linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor""")
+  = help: schema: linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor""",
+    )
 
 
 def test_E304_vjp_needs_what_the_backward_lacks() -> None:
@@ -257,12 +281,15 @@ def test_E304_vjp_needs_what_the_backward_lacks() -> None:
           vjp: {of: norm.layer_norm, cotangent: grad_out, wrt: [input, weight, bias], mask: output_mask}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E304 vjp of norm.layer_norm needs 'eps', which 'native_layer_norm_backward' does not receive
   |
 4 |     vjp: {of: norm.layer_norm, cotangent: grad_out, wrt: [input, weight, bias], mask: output_mask}
   |               ^^^^^^^^^^^^^^^
-  = help: point 'of' at a function of (input, normalized_shape, mean, rstd, weight, bias)""")
+  = help: point 'of' at a function of (input, normalized_shape, mean, rstd, weight, bias)""",
+    )
 
 
 def test_E304_unknown_names() -> None:
@@ -272,7 +299,9 @@ def test_E304_unknown_names() -> None:
           vjp: {of: norm.layer_norm_from_stats, cotangent: grad_output, wrt: [inptu], mask: mask}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:54: E304 'grad_output' is not an argument of native_layer_norm_backward; did you mean 'grad_out'?
   |
 4 |     vjp: {of: norm.layer_norm_from_stats, cotangent: grad_output, wrt: [inptu], mask: mask}
@@ -287,7 +316,8 @@ ops.yaml:4:87: E304 'mask' is not an argument of native_layer_norm_backward
   |
 4 |     vjp: {of: norm.layer_norm_from_stats, cotangent: grad_output, wrt: [inptu], mask: mask}
   |                                                                                       ^^^^
-  = help: schema: native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)""")
+  = help: schema: native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)""",
+    )
 
 
 def test_E306_random_without_key() -> None:
@@ -301,7 +331,9 @@ def test_E306_random_without_key() -> None:
           rng: key
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:3:9: E306 'uniform_' draws random numbers; its entry has no 'rng: key'
   |
 3 |   - op: uniform_
@@ -311,7 +343,8 @@ ops.yaml:8:10: E306 'expm1' draws no random numbers: torch does not tag it nonde
   |
 8 |     rng: key
   |          ^^^
-  = help: delete rng""")
+  = help: delete rng""",
+    )
 
 
 def test_E306_makes_its_own_key() -> None:
@@ -325,7 +358,9 @@ def test_E306_makes_its_own_key() -> None:
           rng: key
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E306 random.uniform_forever makes its own random key (jax.random.PRNGKey)
   |
 4 |     lowering: random.uniform_forever
@@ -335,4 +370,5 @@ ops.yaml:7:11: E306 the expression makes its own random key (jax.random.key)
   |
 7 |     expr: jax.random.exponential(jax.random.key(0), self.shape)
   |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = help: use the name 'key'""")
+  = help: use the name 'key'""",
+    )

@@ -21,7 +21,11 @@ def test_codegen_imports_nothing_of_the_product() -> None:
 
 
 def test_torch_is_imported_by_probes_only() -> None:
-    users = {p.relative_to(CODEGEN).as_posix() for p in CODEGEN.rglob("*.py") if "torch" in {n.split(".")[0] for n in _imported(p)}}
+    users = {
+        p.relative_to(CODEGEN).as_posix()
+        for p in CODEGEN.rglob("*.py")
+        if "torch" in {n.split(".")[0] for n in _imported(p)}
+    }
     assert {path for path in users if not path.startswith("probe/")} == {"scaffold.py"}
 
 

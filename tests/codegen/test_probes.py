@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+import torch
 from expecttest import assert_expected_inline
 
 from codegen.cache import Verdicts
+from codegen.probe import decomposition
 from tests.codegen.specs import diagnose
 
 
@@ -17,7 +20,9 @@ def test_E305_reaches_ops_without_entries() -> None:
           expr: grad_output
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:16: E305 the decomposition of hardswish reaches 'add.Tensor', which has no entry
   |
 4 |     decompose: true
@@ -42,7 +47,22 @@ ops.yaml:4:16: E305 the decomposition of hardswish reaches 'mul.Tensor', which h
   |
 4 |     decompose: true
   |                ^^^^
-  = help: tools/regen new mul.Tensor""")
+  = help: tools/regen new mul.Tensor""",
+    )
+
+
+def test_E305_cyclic(monkeypatch: pytest.MonkeyPatch) -> None:
+    op = torch.ops.aten.hardswish.default
+    monkeypatch.setitem(decomposition.decomposition_table, op, lambda self: op(self) + 1)
+    found = diagnose(
+        """
+        - op: hardswish
+          decompose: true
+        - op: hardswish_backward
+          expr: grad_output
+        """
+    )
+    assert_expected_inline(found, """""")
 
 
 def test_E305_missing() -> None:
@@ -52,12 +72,15 @@ def test_E305_missing() -> None:
           decompose: true
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:16: E305 the decomposition of mm is missing
   |
 4 |     decompose: true
   |                ^^^^
-  = help: write a 'lowering' or an 'expr'""")
+  = help: write a 'lowering' or an 'expr'""",
+    )
 
 
 def test_E307_wrong_shape() -> None:
@@ -69,12 +92,15 @@ def test_E307_wrong_shape() -> None:
           promote: int_to_long
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E307 sum.dim_IntList: for (self=float32[2, 3], dim=[0]) the lowering returns float32[], torch float32[3]
   |
 4 |     lowering: reduction.sum_flat
   |               ^^^^^^^^^^^^^^^^^^
-  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor""")
+  = help: schema: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor""",
+    )
 
 
 def test_E307_wrong_dtype() -> None:
@@ -84,12 +110,15 @@ def test_E307_wrong_dtype() -> None:
           lowering: matmul.mm_in_float64
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E307 mm: for (self=float32[3, 3], mat2=float32[3, 3]) the lowering returns float64[3, 3], torch float32[3, 3]
   |
 4 |     lowering: matmul.mm_in_float64
   |               ^^^^^^^^^^^^^^^^^^^^
-  = help: schema: mm(Tensor self, Tensor mat2) -> Tensor""")
+  = help: schema: mm(Tensor self, Tensor mat2) -> Tensor""",
+    )
 
 
 def test_E307_lowering_raises() -> None:
@@ -99,12 +128,15 @@ def test_E307_lowering_raises() -> None:
           lowering: matmul.mm_that_raises
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:15: E307 mm: for (self=float32[3, 3], mat2=float32[3, 3]) the lowering raises ValueError: no such product
   |
 4 |     lowering: matmul.mm_that_raises
   |               ^^^^^^^^^^^^^^^^^^^^^
-  = help: schema: mm(Tensor self, Tensor mat2) -> Tensor""")
+  = help: schema: mm(Tensor self, Tensor mat2) -> Tensor""",
+    )
 
 
 def test_E307_wrong_number_of_outputs() -> None:
@@ -116,7 +148,9 @@ def test_E307_wrong_number_of_outputs() -> None:
           expr: grad_output
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:11: E307 _softmax: for (self=float32[2, 3], dim=0, half_to_float=False) the lowering returns 2 outputs, torch 1
   |
 4 |     expr: (self, self)
@@ -126,7 +160,8 @@ ops.yaml:6:11: E307 _softmax_backward_data: for (grad_output=bfloat16[2, 3], out
   |
 6 |     expr: grad_output
   |           ^^^^^^^^^^^
-  = help: schema: _softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor""")
+  = help: schema: _softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor""",
+    )
 
 
 def test_verdicts_are_remembered(tmp_path: Path) -> None:

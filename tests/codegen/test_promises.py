@@ -13,7 +13,9 @@ def test_E401_loose_tolerance() -> None:
           tests: {tol: {f32: 1.0, bf16: 2e-2, f64: {rtol: 1e-9, atol: 0.1}}}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:24: E401 tolerance 1 for f32 is looser than 0.0001
   |
 5 |     tests: {tol: {f32: 1.0, bf16: 2e-2, f64: {rtol: 1e-9, atol: 0.1}}}
@@ -23,7 +25,8 @@ ops.yaml:5:46: E401 tolerance 0.1 for f64 is looser than 1e-06
   |
 5 |     tests: {tol: {f32: 1.0, bf16: 2e-2, f64: {rtol: 1e-9, atol: 0.1}}}
   |                                              ^^^^^^^^^^^^^^^^^^^^^^^
-  = help: write {rtol: ..., reason: '...'}: say why""")
+  = help: write {rtol: ..., reason: '...'}: say why""",
+    )
 
 
 def test_E401_skip_without_reason() -> None:
@@ -34,12 +37,15 @@ def test_E401_skip_without_reason() -> None:
           tests: {skip: {backward: "", out/bf16: rounds twice on the CPU}}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:30: E401 skipping 'backward' needs a reason
   |
 5 |     tests: {skip: {backward: "", out/bf16: rounds twice on the CPU}}
   |                              ^^
-  = help: say why, in a few words""")
+  = help: say why, in a few words""",
+    )
 
 
 def test_E401_narrowed_dtypes() -> None:
@@ -50,12 +56,15 @@ def test_E401_narrowed_dtypes() -> None:
           dtypes: [float]
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:13: E401 'mm' narrows its dtypes without a reason
   |
 5 |     dtypes: [float]
   |             ^^^^^^^
-  = help: write dtypes: {only: [...], reason: '...'}, or leave it out: the default is all that torch CPU takes""")
+  = help: write dtypes: {only: [...], reason: '...'}, or leave it out: the default is all that torch CPU takes""",
+    )
 
 
 def test_E401_is_satisfied_by_a_reason() -> None:

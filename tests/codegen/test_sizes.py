@@ -2,7 +2,7 @@
 
 import pytest
 
-from codegen.emit.cpp_expr import Unsupported, to_cpp
+from codegen.emit.cpp_expr import Unsupported, names_in, to_cpp
 
 
 @pytest.mark.parametrize(
@@ -15,10 +15,14 @@ from codegen.emit.cpp_expr import Unsupported, to_cpp
     ],
 )
 def test_to_cpp(expression: str, expected: str) -> None:
-    assert to_cpp(expression, lambda name: name) == expected
+    assert to_cpp(expression) == expected
 
 
-@pytest.mark.parametrize("expression", ["n ** 2", "round(n)", "n if n else 1", "True", "'a'", "f.g(n)"])
+@pytest.mark.parametrize("expression", ["n ** 2", "round(n)", "n if n else 1", "True", "'a'", "f.g(n)", "ceil"])
 def test_unsupported(expression: str) -> None:
     with pytest.raises(Unsupported):
-        to_cpp(expression, lambda name: name)
+        to_cpp(expression)
+
+
+def test_names_in() -> None:
+    assert names_in("ceil((end - start) / step) + start") == ["end", "start", "step"]

@@ -14,7 +14,9 @@ def test_E201_no_such_overload() -> None:
           lowering: jsp.erfinv
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:3:9: E201 'aten::add.tensor' is not an operator of torch 2.13; did you mean 'add.Tensor'?
   |
 3 |   - op: add.tensor
@@ -23,7 +25,8 @@ ops.yaml:3:9: E201 'aten::add.tensor' is not an operator of torch 2.13; did you 
 ops.yaml:5:9: E201 'aten::erfinve' is not an operator of torch 2.13; did you mean 'erfinv'?
   |
 5 |   - op: erfinve
-  |         ^^^^^^^""")
+  |         ^^^^^^^""",
+    )
 
 
 def test_E201_not_a_member_of_the_group() -> None:
@@ -37,7 +40,9 @@ def test_E201_not_a_member_of_the_group() -> None:
           native: {set_: set_, sett_: set_}
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:6:25: E201 'expm1.uot' is not a member of the group of expm1; did you mean 'expm1.out'?
   |
 6 |     variants: {except: [expm1.uot], reason: to show it}
@@ -47,7 +52,8 @@ ops.yaml:8:26: E201 'sett_' is not a member of the group of set_; did you mean '
   |
 8 |     native: {set_: set_, sett_: set_}
   |                          ^^^^^
-  = help: members: set, set.out, set_""")
+  = help: members: set, set.out, set_""",
+    )
 
 
 def test_E201_bad_custom_schema() -> None:
@@ -61,7 +67,9 @@ def test_E201_bad_custom_schema() -> None:
           expr: self
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:3:13: E201 this is not the schema of a custom op: a custom op's schema starts with 'tpu::'
   |
 3 |   - custom: scale(Tensor self) -> Tensor
@@ -71,7 +79,8 @@ ops.yaml:6:13: E201 this is not the schema of a custom op: Invalid function sche
   |
 6 |   - custom: tpu::scale(Tensor self)
   |             ^^^^^^^^^^^^^^^^^^^^^^^
-  = help: such as: tpu::scale(Tensor self, float factor) -> Tensor""")
+  = help: such as: tpu::scale(Tensor self, float factor) -> Tensor""",
+    )
 
 
 def test_E202_derived_variant() -> None:
@@ -87,7 +96,9 @@ def test_E202_derived_variant() -> None:
           expr: self + alpha * other
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:6:9: E202 'expm1_' is a variant torch derives from 'expm1'
   |
 6 |   - op: expm1_
@@ -97,7 +108,8 @@ ops.yaml:9:9: E202 'add.out' is a variant torch derives from 'add.Tensor'
   |
 9 |   - op: add.out
   |         ^^^^^^^
-  = help: write 'op: add.Tensor'; it registers add.Tensor, add.out, add_.Tensor""")
+  = help: write 'op: add.Tensor'; it registers add.Tensor, add.out, add_.Tensor""",
+    )
 
 
 def test_E203_listed_twice() -> None:
@@ -109,12 +121,15 @@ def test_E203_listed_twice() -> None:
           expr: self @ mat2
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:5:9: E203 'mm' is listed twice (first at line 3)
   |
 5 |   - op: mm
   |         ^^
-  = help: keep one of the two""")
+  = help: keep one of the two""",
+    )
 
 
 def test_E204_loses_autograd() -> None:
@@ -124,22 +139,28 @@ def test_E204_loses_autograd() -> None:
           expr: input
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:3:9: E204 'layer_norm' is CompositeImplicit and has no derivative formula: a kernel here would lose its autograd
   |
 3 |   - op: layer_norm
   |         ^^^^^^^^^^
-  = help: give entries to the ops that it calls; torch composes it from them""")
+  = help: give entries to the ops that it calls; torch composes it from them""",
+    )
 
 
 def test_E205_torch_pin() -> None:
     found = diagnose("- {op: mm, lowering: matmul.mm}", 'torch: "2.12"\nops:\n')
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:1:8: E205 the entries are for torch 2.12, but torch 2.13 is installed
   |
 1 | torch: "2.12"
   |        ^^^^^^
-  = help: install torch 2.12, or review the entries and change the pin""")
+  = help: install torch 2.12, or review the entries and change the pin""",
+    )
 
 
 def test_W501_backward_without_entry() -> None:
@@ -149,12 +170,15 @@ def test_W501_backward_without_entry() -> None:
           expr: self * jnp.clip(self + 3, 0, 6) / 6
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:3:9: W501 the derivative of hardswish calls 'hardswish_backward', which has no entry
   |
 3 |   - op: hardswish
   |         ^^^^^^^^^
-  = help: tools/regen new hardswish_backward""")
+  = help: tools/regen new hardswish_backward""",
+    )
 
 
 def test_E204_spares_composites_with_a_formula() -> None:

@@ -67,10 +67,18 @@ class Program:
         numbers = {index: source.number(format) for index, format in self.formats.items()}
         starts = {use.index: [source.start(use.wide) for _ in range(use.view.num_starts)] for use in self.call.uses}
 
-        arguments = self._lowering_arguments(bases, numbers, starts)
-        keys = [] if key is None else [key]  # positional: SDPA has an argument named key as well
-        value, ok = self._unwrap(self.entry.lowering(*keys, **arguments))
+        value = self.lower([] if key is None else [key], bases, numbers, starts)
+        value, ok = (value.value, value.ok) if isinstance(value, Checked) else (value, None)
         return self._place(layout, value, ok, bases, starts)
+
+    def lower(self, keys: list[Array], bases: dict[int, Array], numbers: dict[int, Array], starts: dict[int, list[Array]]) -> Any:
+        """The lowering's own value for the call."""
+        if self.entry.decompose:
+            from torchtpu.miss.decompose import lower_decomposition
+
+            return lower_decomposition(self.call, bases, numbers, starts)
+        # The random key is positional: SDPA has an argument named key as well.
+        return self.entry.lowering(*keys, **self._lowering_arguments(bases, numbers, starts))
 
     # Arguments.
 
@@ -148,9 +156,6 @@ class Program:
 
     # Results.
 
-    def _unwrap(self, value: Any) -> tuple[Any, Array | None]:
-        return (value.value, value.ok) if isinstance(value, Checked) else (value, None)
-
     def _place(self, layout: Layout, value: Any, ok: Array | None, bases, starts) -> tuple[Array, ...]:
         """Assigns the lowering's values to the returns of the schema and the written arguments, in that order."""
         returns = self.call.op._schema.returns
@@ -177,7 +182,7 @@ class Program:
                     new_sizes[use.index] = item.shape
                 else:
                     self._check_shape(item, use.view.sizes, argument.name)
-                    item = self._convert(item, use.view.dtype, written=True)
+                    item = self.convert(item, use.view.dtype, written=True)
                     bases[use.storage] = views.write(use.view, bases[use.storage], starts[use.index], item)
                     layout.stored.add(use.storage)
         if new_sizes:
@@ -216,7 +221,7 @@ class Program:
         else:
             self._check_shape(value, tuple(meta.shape), "its result")
             sizes, strides, dtype = tuple(meta.shape), meta.stride(), meta.dtype
-            value = self._convert(value, dtypes.to_numpy(dtype), written=False)
+            value = self.convert(value, dtypes.to_numpy(dtype), written=False)
         order = sorted(range(len(sizes)), key=lambda dim: -strides[dim])
         base_sizes = [sizes[dim] for dim in order]
         if not _is_dense(base_sizes, [strides[dim] for dim in order]):
@@ -225,7 +230,7 @@ class Program:
         outputs.append(value.transpose(order))
         return len(outputs) - 1
 
-    def _convert(self, value: Array, dtype: np.dtype, written: bool) -> Array:
+    def convert(self, value: Array, dtype: np.dtype, written: bool) -> Array:
         """To the promised dtype. Only a declared computation dtype, or a written argument's own, may differ (E307)."""
         if value.dtype == dtype:
             return value

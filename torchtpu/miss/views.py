@@ -44,6 +44,17 @@ class View:
     conj: bool = False
     neg: bool = False
 
+    def starts_at(self, offset: int) -> list[Array]:
+        """The starts of the view at a storage offset that is known while tracing; csrc/views computes them on a hit."""
+        if self.segments is None:
+            return [jnp.int32(offset)] if self.num_starts else []
+        starts, stride = [], math.prod(segment.size for segment in self.segments)
+        for segment in self.segments:
+            stride //= segment.size
+            if segment.has_start:
+                starts.append(jnp.int32(offset // stride % segment.size))
+        return starts
+
     @property
     def empty(self) -> bool:
         return 0 in self.sizes

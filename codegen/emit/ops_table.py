@@ -1,0 +1,49 @@
+"""The rows of generated/OPS.md."""
+
+from __future__ import annotations
+
+from codegen.derive import Plan
+
+
+def rows(plans: list[Plan]) -> list[dict[str, str]]:
+    return [_row(plan) for plan in plans]
+
+
+def _row(plan: Plan) -> dict[str, str]:
+    registered = [overload.name for overload, _ in plan.native] or [r.overload.name for r in plan.registrations]
+    return {
+        "op": f"`{plan.name}`",
+        "registered": ", ".join(f"`{name}`" for name in registered),
+        "strategy": _cell(f"`{strategy(plan)}`"),
+        "promote": plan.promote,
+        "dtypes": ", ".join(plan.entry.dtypes.only) if plan.entry.dtypes else "all of torch CPU's",
+        "notes": _cell("; ".join(_notes(plan))),
+    }
+
+
+def _notes(plan: Plan) -> list[str]:
+    """What the entry says of itself, and every deviation with its reason."""
+    entry = plan.entry
+    notes = [entry.doc] if entry.doc else []
+    if entry.variants:
+        notes.append(f"not registered: {', '.join(entry.variants.excluded)} ({entry.variants.reason})")
+    if entry.dtypes and entry.dtypes.reason:
+        notes.append(f"dtypes: {entry.dtypes.reason}")
+    notes += [f"{dtype} tolerance {t.rtol:g}: {t.reason}" for dtype, t in entry.tests.tol.items() if t.reason]
+    return notes + [f"skipped: {what} ({why})" for what, why in entry.tests.skip.items()]
+
+
+def strategy(plan: Plan) -> str:
+    """`lowering: jnp.expm1`, as an entry would say it."""
+    entry = plan.entry
+    if entry.lowering:
+        return f"lowering: {entry.lowering}"
+    if entry.expr:
+        return f"expr: {' '.join(entry.expr.split())}"
+    if entry.vjp:
+        return f"vjp of {entry.vjp.of}"
+    return "decompose" if entry.decompose else "native"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
