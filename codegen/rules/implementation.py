@@ -73,10 +73,10 @@ def _resolved(context: Context, path: str) -> dict[str, inspect.Parameter] | Non
 def not_callable_as_schema(context: Context) -> Iterator[Diagnostic]:
     """The lowering cannot be called with what the op has.
 
-    A hand-written lowering is called with every argument by name, so its parameters are the schema's: `from` is `from_`,
-    and `key` comes first if the op is random (`rng_key` where the schema has a `key` of its own). It may have more, with
-    defaults. A library function is called with the tensors and Scalars in order, so an op with other arguments needs an
-    `expr` or a hand-written lowering. Memory formats, devices and generators are never passed.
+    A hand-written lowering is called with every argument by name, so its parameters are the schema's: `from` is
+    `from_`, and `key` comes first if the op is random (`rng_key` where the schema has a `key` of its own). It may have
+    more, with defaults. A library function is called with the tensors and Scalars in order, so an op with other
+    arguments needs an `expr` or a hand-written lowering. Memory formats, devices and generators are never passed.
     """
     for plan in context.plans:
         path = plan.entry.lowering

@@ -194,8 +194,8 @@ FIELDS: dict[str, Field] = {
         Field(
             "tests",
             _TESTS,
-            "`opinfo` names; `tol` per dtype; `skip: {what: reason}`, strict xfails by test, dtype or both (`out/bf16`); "
-            "`check`; `samples`, a function of tests/ops/samples.py",
+            "`opinfo` names; `tol` per dtype; `skip: {what: reason}`, strict xfails by test, by dtype or by both "
+            "(`out/bf16`); `check`; `samples`, a function of tests/ops/samples.py",
             "OpInfos of the base name; values, at the tolerance of the dtype",
         ),
     )

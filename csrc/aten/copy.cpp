@@ -2,7 +2,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/equal.h>
-#include <ATen/ops/from_blob.h>
+#include <torch/library.h>
 
 #include "aten/native.h"
 #include "pjrt/client.h"
@@ -109,6 +109,10 @@ at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
   }
   return dst;
 }
+
+// ATen resolves the bits by clone, which is a copy: this is where they are resolved.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
 
 at::Tensor _copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
   dst.resize_(self.sizes());

@@ -164,15 +164,16 @@ void Call::choose_gather(size_t use) {
   key[uses[use].header] |= kGather;
 }
 
-void Call::check_overlaps() const {
+bool Call::overlaps() const {
   for (const Use& written : uses) {
     if (!written.written) continue;
-    if (!written.whole) at::assert_no_internal_overlap(*written.tensor);
+    if (!written.whole && at::has_internal_overlap(*written.tensor) == at::MemOverlap::Yes) return true;
     for (const Use& other : uses) {
       if (&other == &written || other.buffer != written.buffer || (other.whole && written.whole)) continue;
-      at::assert_no_partial_overlap(*written.tensor, *other.tensor);
+      if (at::get_overlap_status(*written.tensor, *other.tensor) == at::MemOverlapStatus::Partial) return true;
     }
   }
+  return false;
 }
 
 }  // namespace torchtpu::dispatch

@@ -35,8 +35,8 @@ class Call {
 
   // From now on `use` is read and written by gather and scatter.
   void choose_gather(size_t use);
-  // Throws as ATen does when a written tensor overlaps itself, or an input in part.
-  void check_overlaps() const;
+  // True when a written tensor overlaps itself, or another argument in part: what most ATen kernels refuse.
+  bool overlaps() const;
 
   const OpSpec& spec;
   c10::ArrayRef<c10::IValue> args;

@@ -177,7 +177,12 @@ void execute(const Call& call, const cache::Program& program, const Starts& star
       case cache::Output::Kind::Error: failed = read_word(*buffer.get()) != 0; break;
     }
   }
-  if (failed) raise_from_second_look(call.spec, call.args);
+  if (failed) {
+    second_look(call.spec, call.args);
+    TORCH_CHECK(false, "torchtpu: ", call.spec.overload,
+                ": the program found an index out of range or a division by zero, yet the same call succeeds on the CPU; "
+                "please report this with the arguments");
+  }
   if (program.data_sizes) {
     cut_to_count(tensors);
     for (const auto& [output, use] : program.copies) {

@@ -1,5 +1,7 @@
 #include "dispatch/miss.h"
 
+#include <ATen/MemoryOverlap.h>
+
 #include <chrono>
 
 #include "cache/memory_tier.h"
@@ -40,7 +42,9 @@ const cache::Program* resolve_miss(Call& call, uint64_t hash) {
     const Use& use = call.uses[i];
     std::optional<views::Plan> plan;
     if (!use.whole && !use.gather && use.tensor->numel() > 0) {
-      plan = views::solve(base_sizes(use), use.tensor->sizes(), use.tensor->strides());
+      // Slices cannot write an element twice; a scatter can, where PyTorch lets it.
+      bool written_twice = use.written && at::has_internal_overlap(*use.tensor) == at::MemOverlap::Yes;
+      if (!written_twice) plan = views::solve(base_sizes(use), use.tensor->sizes(), use.tensor->strides());
       c10::SmallVector<int64_t, 8> starts;
       if (!plan) {
         redirect.gathers.push_back(static_cast<uint16_t>(i));
@@ -73,11 +77,6 @@ const cache::Program* resolve_miss(Call& call, uint64_t hash) {
   return tier.insert(call.key, hash, std::move(reply.program));
 }
 
-void raise_from_second_look(const OpSpec& spec, c10::ArrayRef<c10::IValue> args) {
-  handlers().second_look(spec, args);
-  TORCH_CHECK(false, "torchtpu: ", spec.overload,
-              ": a value among the arguments was found bad, yet the same call succeeds on the CPU; please report this with "
-              "the arguments");
-}
+void second_look(const OpSpec& spec, c10::ArrayRef<c10::IValue> args) { handlers().second_look(spec, args); }
 
 }  // namespace torchtpu::dispatch

@@ -32,6 +32,7 @@ void set_miss_handlers(MissHandlers handlers);
 
 // Finds or makes the program of a call that is in no cache, and remembers it.
 const cache::Program* resolve_miss(Call& call, uint64_t hash);
-[[noreturn]] void raise_from_second_look(const OpSpec& spec, c10::ArrayRef<c10::IValue> args);
+// Runs a call that looks wrong on the CPU: throws PyTorch's own error, or returns when PyTorch accepts the arguments.
+void second_look(const OpSpec& spec, c10::ArrayRef<c10::IValue> args);
 
 }  // namespace torchtpu::dispatch

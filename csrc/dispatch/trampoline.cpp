@@ -47,11 +47,11 @@ void run(const OpSpec& spec, torch::jit::Stack* stack) {
   size_t num_args = spec.args.size();
   auto args = torch::jit::last(*stack, num_args);
   for (Check check : spec.checks) {
-    if (!check(args)) raise_from_second_look(spec, args);
+    if (!check(args)) second_look(spec, args);
   }
   for (;;) {
     Call call(spec, args);
-    call.check_overlaps();
+    if (call.overlaps()) second_look(spec, args);
     Starts starts;
     const cache::Program* program;
     if (!find_program(call, starts, program)) continue;

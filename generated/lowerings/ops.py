@@ -360,8 +360,7 @@ def _prelu_kernel(self, weight):
 
 def _prelu_kernel_backward(grad_output, self, weight):
     # _prelu_kernel_backward
-    return vjp_family.vjp(activation_family.prelu, wrt=("self", "weight"), cotangent=grad_output, mask=None,
-        arguments={"self": self, "weight": weight})
+    return activation_family.prelu_backward(grad_output=grad_output, self=self, weight=weight)
 
 
 def _scaled_dot_product_fused_attention_overrideable(rng_key, query, key, value, attn_bias, dropout_p, is_causal,
@@ -927,7 +926,7 @@ def exp(self):
 
 def exp2(self):
     # exp2
-    return jnp.exp2(self)
+    return lax.pow(lax.full_like(self, 2), self)
 
 
 def expm1(self):
@@ -1864,8 +1863,7 @@ def silu(self):
 
 def silu_backward(grad_output, self):
     # silu_backward
-    return vjp_family.vjp(activation_family.silu, wrt=("self",), cotangent=grad_output, mask=None,
-        arguments={"self": self})
+    return activation_family.silu_backward(grad_output=grad_output, self=self)
 
 
 def sin(self):

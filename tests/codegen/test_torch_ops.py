@@ -142,7 +142,7 @@ def test_E204_loses_autograd() -> None:
     assert_expected_inline(
         found,
         """\
-ops.yaml:3:9: E204 'layer_norm' is CompositeImplicit and has no derivative formula: a kernel here would lose its autograd
+ops.yaml:3:9: E204 'layer_norm' is CompositeImplicit without a derivative formula: a kernel would lose its autograd
   |
 3 |   - op: layer_norm
   |         ^^^^^^^^^^

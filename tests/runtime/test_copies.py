@@ -171,19 +171,21 @@ def test_save_and_load(device) -> None:
 
 
 def test_printing(device) -> None:
-    x = torch.tensor([[1.0, 2.5], [1e-3, -4.0]])
-    shown = repr(x.to(device))
-    assert shown.replace(f", device='{device}:0'", "").split() == repr(x).split()
-    if device != "cpu":
-        assert f"device='{device}:0'" in shown
-    for y in (
+    shown = (
+        torch.tensor([[1.0, 2.5], [1e-3, -4.0]]),
         torch.arange(2000),
         torch.tensor([True, False]),
         torch.zeros(0),
+        torch.tensor(3),
         torch.tensor([1 + 2j]),
         torch.ones(2, dtype=torch.bfloat16),
-    ):
-        assert repr(y)[8:12] in repr(y.to(device))
+        torch.tensor([float("nan"), float("inf")]),
+        torch.ones(2, requires_grad=True),
+    )
+    for x in shown:
+        text = repr(x.detach().to(device).requires_grad_(x.requires_grad))
+        assert f"device='{device}:0'" in text or device == "cpu"
+        assert text.replace(f", device='{device}:0'", "").split() == repr(x).split()
 
 
 def test_storage_sharing(device) -> None:

@@ -15,6 +15,12 @@ def silu(self):
     return self * jax.nn.sigmoid(self)
 
 
+def silu_backward(grad_output, self):
+    """For complex numbers torch does not conjugate the slope."""
+    gate = jax.nn.sigmoid(self)
+    return grad_output * (gate * (1 + self * (1 - gate)))
+
+
 def mish(self):
     return self * jnp.tanh(jnp.logaddexp(self, 0))
 
@@ -50,6 +56,7 @@ def softplus_backward(grad_output, self, beta, threshold):
 
 
 def threshold(self, threshold, value):
+    threshold = lax.convert_element_type(threshold, self.dtype)
     return jnp.where(self <= threshold, lax.convert_element_type(value, self.dtype), self)
 
 
@@ -60,6 +67,11 @@ def glu(self, dim):
 
 def prelu(self, weight):
     return jnp.where(self > 0, self, weight * self)
+
+
+def prelu_backward(grad_output, self, weight):
+    positive = self > 0
+    return jnp.where(positive, grad_output, weight * grad_output), where(positive, 0, self * grad_output)
 
 
 def softshrink(self, lambd):

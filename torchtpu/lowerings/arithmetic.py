@@ -78,7 +78,8 @@ def xlogy(self, other):
 
 
 def heaviside(self, values):
-    return jnp.where(self == 0, values, (self > 0).astype(self.dtype))
+    zero = jnp.zeros_like(self)
+    return jnp.where(self == zero, values, (self > zero).astype(self.dtype))
 
 
 def gcd(self, other):
@@ -138,9 +139,15 @@ def _floor_divide_floating(self, other):
 
 
 def _power_integer(base, exponent):
-    """By squaring. A negative exponent of anything but 1 and -1 truncates to 0."""
+    """By squaring, modulo the range. A negative exponent of anything but 1 and -1 truncates to 0."""
     base, exponent = jnp.broadcast_arrays(base, exponent)
-    power = jnp.power(base, jnp.maximum(exponent, 0))
+
+    def square(state):
+        power, factor, bits = state
+        return jnp.where((bits & 1).astype(bool), power * factor, power), factor * factor, bits >> 1
+
+    start = jnp.ones_like(base), base, jnp.maximum(exponent, 0)
+    power, _, _ = lax.while_loop(lambda state: jnp.any(state[2] != 0), square, start)
     odd = (exponent & 1).astype(bool)
     inverse = where(base == 1, base, where(base == -1, where(odd, base, -base), jnp.zeros_like(base)))
     return jnp.where(exponent < 0, inverse, power)

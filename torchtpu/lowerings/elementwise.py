@@ -28,7 +28,7 @@ def sgn(self):
 
 
 def signbit(self):
-    return jnp.signbit(self) if jnp.issubdtype(self.dtype, jnp.floating) else self < 0
+    return jnp.signbit(self) if jnp.issubdtype(self.dtype, jnp.floating) else self < jnp.zeros_like(self)
 
 
 def round_decimals(self, decimals):

@@ -59,6 +59,8 @@ def _lower(call: Call, promised: meta.Meta | None) -> dict[str, Any]:
     except LoweringError:
         raise
     except Exception as error:
+        # Some arguments only kernels refuse, and meta has none.
+        meta.look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
         raise LoweringError(call, f"it raised {type(error).__name__}: {error}") from error
 
 

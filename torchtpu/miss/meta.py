@@ -40,6 +40,7 @@ def run(call: Call) -> Meta:
     except Exception as error:
         look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
         raise error
+    _ask_the_cpu_about(call, stand_ins, positional, keyword)
     returns = call.op._schema.returns
     results = () if not returns else (results,) if len(returns) == 1 else tuple(results)
     resized = {}
@@ -48,6 +49,35 @@ def run(call: Call) -> Meta:
         if use.written and tuple(after.shape) != use.view.sizes:
             resized[use.index] = (tuple(after.shape), after.stride())
     return Meta(results, resized)
+
+
+def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positional: list[Any], keyword: dict[str, Any]) -> None:
+    """Raises PyTorch's error where meta kernels check too little: an in-place result that does not fit, an out= of another dtype."""
+    grown = any(
+        use.written and tuple(stand_ins[use.index].shape) != use.view.sizes
+        for argument in call.arguments
+        if not argument.is_out
+        for use in (argument.value if isinstance(argument.value, list) else [argument.value])
+        if isinstance(use, Use)
+    )
+    if grown or _casts_to_out(call, positional, keyword):
+        look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
+
+
+def _casts_to_out(call: Call, positional: list[Any], keyword: dict[str, Any]) -> bool:
+    """True when an out= has another dtype than the result would have without it."""
+    outs = [argument for argument in call.arguments if argument.is_out and isinstance(argument.value, Use)]
+    author = find_op(call.entry.name, call.entry.name)
+    if not outs or any(argument.is_out for argument in author._schema.arguments):
+        return False
+    names = {argument.name for argument in author._schema.arguments}
+    plain = {a.name: keyword[a.name] for a in call.arguments if a.kwarg_only and a.name in names}
+    try:
+        results = author(*positional, **plain)
+    except Exception:  # without an out=, a factory has no device to be on
+        return False
+    results = results if isinstance(results, (tuple, list)) else (results,)
+    return any(r.dtype != out.value.tensor.dtype for r, out in zip(results, outs) if isinstance(r, torch.Tensor))
 
 
 def look_at_cpu(overload: str, entry: str, args: list[Any], raw: bool = True) -> None:
@@ -60,8 +90,9 @@ def look_at_cpu(overload: str, entry: str, args: list[Any], raw: bool = True) ->
         arguments = given_arguments(op, entry, args)
     else:
         arguments = [(schema.kwarg_only, schema.name, value) for schema, value in zip(op._schema.arguments, args)]
-    positional = [_on_cpu(value) for kwarg_only, _, value in arguments if not kwarg_only]
-    keyword = {name: _on_cpu(value) for kwarg_only, name, value in arguments if kwarg_only}
+    copies = _CpuCopies()
+    positional = [copies.of(value) for kwarg_only, _, value in arguments if not kwarg_only]
+    keyword = {name: copies.of(value) for kwarg_only, name, value in arguments if kwarg_only}
     op(*positional, **keyword)
 
 
@@ -78,15 +109,32 @@ def _on_meta(argument: Argument, value: Any, given: Any, stand_ins: dict[int, to
     return torch.device("meta") if argument.type.startswith("Device") else given
 
 
-def _on_cpu(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_on_cpu(item) for item in value]
-    if isinstance(value, torch.Tensor):
-        values = value.cpu()
-        if value.numel() == 0 or 0 in value.stride():
-            return values
-        # As strided as the original: some of PyTorch's errors are about strides.
-        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype).copy_(values)
-    if isinstance(value, torch.device):
-        return torch.device("cpu")
-    return value
+class _CpuCopies:
+    """Copies of arguments that alias, overlap and are strided as the arguments are: some of PyTorch's errors are about that."""
+
+    def __init__(self) -> None:
+        self._storages: dict[int, torch.Tensor] = {}
+
+    def of(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [self.of(item) for item in value]
+        if isinstance(value, torch.device):
+            return torch.device("cpu")
+        if not isinstance(value, torch.Tensor) or value.device.type == "cpu":
+            return value
+        memory = self._memory(value)
+        if memory.dtype != value.dtype:
+            memory = memory.view(value.dtype)
+        copy = torch.as_strided(memory, value.shape, value.stride(), value.storage_offset())
+        copy = torch._conj(copy) if value.is_conj() else copy
+        return torch._neg_view(copy) if value.is_neg() else copy
+
+    def _memory(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The storage of `tensor` on the CPU, as one dimension of elements of the dtype that it was first met with."""
+        storage = tensor.untyped_storage()
+        if storage._cdata not in self._storages:
+            length = storage.nbytes() // tensor.itemsize
+            bits = tensor._conj() if tensor.is_conj() else tensor
+            bits = torch._neg_view(bits) if bits.is_neg() else bits
+            self._storages[storage._cdata] = torch.as_strided(bits, (length,), (1,), 0).cpu()
+        return self._storages[storage._cdata]

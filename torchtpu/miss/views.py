@@ -99,7 +99,7 @@ def write(view: View, base: Array, starts: list[Array], values: Array) -> Array:
     memory = _reinterpret(base, view.dtype)
     if view.segments is None:
         flat = memory.reshape(-1)
-        updated = flat.at[_positions(view, starts[0]).reshape(-1)].set(values.reshape(-1), unique_indices=True)
+        updated = flat.at[_positions(view, starts[0]).reshape(-1)].set(values.reshape(-1))
     else:
         updated = _replace_block(view, memory, starts, _from_view(view, values))
     return _restore(view, updated, base)
