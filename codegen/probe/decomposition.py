@@ -35,6 +35,9 @@ def problems(overload: Overload, covered: frozenset[str], schema: TorchSchema) -
     return [f"reaches {name}" for name in unlisted]
 
 
+_FACTORIES = ("empty.memory_format", "empty_strided")  # what they make is written before it is read
+
+
 class _Descend(TorchDispatchMode):
     """Follows every op without an entry into what torch makes of it; remembers those that it makes nothing of."""
 
@@ -51,7 +54,7 @@ class _Descend(TorchDispatchMode):
         overload = self.schema.overloads.get(name)
         if overload is None:  # a prim, which is below what entries can be written for
             self.unlisted[name] = None
-        if overload is None or overload.is_view or name in self.covered:
+        if overload is None or overload.is_view or name in self.covered or name in _FACTORIES:
             return func(*args, **(kwargs or {}))
         if func in self._path:
             self.cyclic = True

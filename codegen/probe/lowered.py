@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -118,10 +119,16 @@ def _evaluate(
             traced = {name: _cast(value, computed) if name in promoted else value for name, value in traced.items()}
         return lowering(*((key,) if plan.entry.rng else ()), **traced, **static)
 
-    result = jax.eval_shape(call, jax.eval_shape(lambda: jax.random.key(0)), traced)
+    result = jax.eval_shape(call, _key(), traced)
     if hasattr(result, "ok"):  # Checked: a value and whether it counts
         result = result.value
     return jax.tree.leaves(result, is_leaf=lambda leaf: leaf is None)
+
+
+@functools.cache
+def _key() -> Any:
+    """An abstract random key."""
+    return jax.eval_shape(lambda: jax.random.key(0))
 
 
 def _computation_dtype(plan: Plan, arguments: dict[str, Any]) -> torch.dtype | None:

@@ -13,7 +13,7 @@ from codegen.torch_schema import Argument, Overload
 SHAPES = ((2, 3), (3, 3), (3,), (2, 3, 3), (2, 3, 4, 4))
 DTYPES = (torch.float32, torch.int64, torch.bfloat16, torch.bool)
 DIFFERENTIABLE = (torch.float32, torch.bfloat16)
-PER_DTYPE = 2  # samples that torch accepts; more would only repeat them
+SAMPLES = {torch.float32: 2}  # of those that torch accepts; of the other dtypes one each
 INDEX_NAMES = ("index", "indices", "target", "offsets")
 MASK_NAMES = ("mask", "condition")
 
@@ -29,7 +29,7 @@ def accepted(overload: Overload, dtypes: tuple[torch.dtype, ...] = DTYPES) -> It
                 continue
             yield arguments
             taken += 1
-            if taken == PER_DTYPE:
+            if taken == SAMPLES.get(dtype, 1):
                 break
 
 

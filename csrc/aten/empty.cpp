@@ -41,6 +41,12 @@ at::Tensor empty_memory_format(c10::SymIntArrayRef size, std::optional<at::Scala
   return make_empty(sizes, strides, dtype, layout, device, pin_memory);
 }
 
+at::Tensor _efficientzerotensor(c10::SymIntArrayRef size, std::optional<at::ScalarType> dtype,
+                                std::optional<at::Layout> layout, std::optional<at::Device> device,
+                                std::optional<bool> pin_memory) {
+  return empty_memory_format(size, dtype, layout, device, pin_memory, std::nullopt).zero_();
+}
+
 at::Tensor empty_strided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride, std::optional<at::ScalarType> dtype,
                          std::optional<at::Layout> layout, std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "runtime/device.h"
 #include "runtime/storage.h"
 
 namespace torchtpu::dispatch {
@@ -47,7 +48,11 @@ Call::Call(const OpSpec& spec_, c10::ArrayRef<c10::IValue> args_) : spec(spec_),
 }
 
 void Call::add(const ArgSpec& arg_spec, const c10::IValue& arg) {
-  if (arg_spec.role == Role::Generator || arg_spec.role == Role::Ignored) return;
+  if (arg_spec.role == Role::Generator) return;
+  if (arg_spec.role == Role::Ignored) {
+    if (arg.isDevice()) device = runtime::resolve_device(arg.toDevice().index());  // of a factory function
+    return;
+  }
   if (arg.isTensor()) {
     const at::Tensor& tensor = arg.toTensor();
     if (tensor.defined()) {

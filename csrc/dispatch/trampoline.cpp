@@ -14,7 +14,7 @@ namespace {
 void apply_resizes(const Call& call, const cache::Program& program) {
   for (const auto& resize : program.resizes) {
     const at::Tensor& out = *call.uses[resize.use].tensor;
-    if (!at::native::resize_output(out, resize.sizes)) continue;
+    at::native::resize_output(out, resize.sizes);
     out.unsafeGetTensorImpl()->set_sizes_and_strides(resize.sizes, resize.strides, out.storage_offset());
   }
 }

@@ -1297,7 +1297,7 @@ def log_sigmoid_forward(self):
 
 def logaddexp(self, other):
     # logaddexp
-    return jnp.logaddexp(self, other)
+    return arithmetic_family.logaddexp(self=self, other=other)
 
 
 def logaddexp2(self, other):

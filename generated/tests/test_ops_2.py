@@ -451,6 +451,7 @@ class TestPowTensorTensor(OpTest):
     entry = "pow.Tensor_Tensor"
     aten = "pow"
     overloads = ("pow.Tensor_Tensor", "pow.Tensor_Tensor_out", "pow_.Tensor")
+    tol = {"c64": 1e-05}
 
 
 class TestProd(OpTest):

@@ -15,7 +15,8 @@ def test_every_op_that_cuda_casts_is_cast() -> None:
         set(torch._C._dispatch_get_registrations_for_dispatch_key(key))
         for key in ("AutocastPrivateUse1", "AutocastCUDA")
     )
-    assert cudas - ours == set(), "ops that CUDA casts and tpu does not"
+    of_cuda_alone = {"aten::cudnn_convolution", "aten::cudnn_convolution_transpose"}
+    assert cudas - ours == of_cuda_alone, "ops that CUDA casts and tpu does not"
     assert ours - cudas == set(), "ops that tpu casts and CUDA does not"
 
 

@@ -82,6 +82,14 @@ def heaviside(self, values):
     return jnp.where(self == zero, values, (self > zero).astype(self.dtype))
 
 
+def logaddexp(self, other):
+    if not jnp.iscomplexobj(self):
+        return jnp.logaddexp(self, other)
+    # jnp would bring the angle back into [-pi, pi].
+    larger = self.real >= other.real
+    return jnp.where(larger, self, other) + jnp.log1p(jnp.exp(jnp.where(larger, other - self, self - other)))
+
+
 def gcd(self, other):
     """Euclid's; jnp.gcd never ends on the most negative integer."""
     self, other = jnp.broadcast_arrays(self, other)

@@ -100,12 +100,23 @@ def i1(self):
 
 
 def polygamma(n, self):
-    """The n-th derivative of digamma, by Hurwitz's zeta; that of trigamma's negative arguments by reflection."""
+    """The n-th derivative of digamma: Hurwitz's zeta for positive arguments, and their reflection at 1/2."""
     if n == 0:
         return digamma(self)
-    order = lax.full_like(self, n + 1)
-    if n > 1:
-        return math.factorial(n) * (-1) ** (n + 1) * lax.zeta(order, self)
     reflected = self < 0.5
-    value = lax.zeta(order, jnp.where(reflected, 1 - self, self))
-    return jnp.where(reflected, (math.pi / jnp.sin(math.pi * self)) ** 2 - value, value)
+    positive = jnp.where(reflected, 1 - self, self)
+    value = (-1) ** (n + 1) * math.factorial(n) * lax.zeta(lax.full_like(self, n + 1), positive)
+    slope = _cotangent
+    for _ in range(n):
+        slope = _derivative(slope)
+    pole = (self <= 0) & (self == jnp.floor(self))
+    value = jnp.where(reflected, (-1) ** n * value - slope(self), value)
+    return where(pole, (-1) ** (n + 1) * math.inf, value)
+
+
+def _cotangent(x):
+    return math.pi / jnp.tan(math.pi * x)
+
+
+def _derivative(fn):
+    return lambda x: jax.jvp(fn, (x,), (jnp.ones_like(x),))[1]

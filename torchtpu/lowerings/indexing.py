@@ -212,8 +212,8 @@ def _rows(self, dim, index):
 def _write(self, where, source, how):
     """self[where] = source, or the reduction `how` of both; out-of-range positions are dropped."""
     target = self.at[where]
-    if self.dtype == jnp.bool_ and how in ("add", "sum"):
-        how = "amax"  # a sum of truth values is `or`
+    if self.dtype == jnp.bool_:  # a sum of truth values is `or`, a product `and`
+        how = {"add": "amax", "sum": "amax", "multiply": "amin", "prod": "amin"}.get(how, how)
     write = {
         "set": target.set,
         "add": target.add,

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
+from torchtpu.lowerings.arithmetic import logaddexp
 from torchtpu.lowerings.promotion import where
 
 
@@ -17,6 +18,8 @@ def cumprod(self, dim, dtype):
 
 
 def logcumsumexp(self, dim):
+    if jnp.iscomplexobj(self):
+        return _along(lambda x: lax.associative_scan(logaddexp, x, axis=dim), self)
     return _along(lambda x: lax.cumlogsumexp(x, axis=dim), self)
 
 

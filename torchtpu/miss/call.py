@@ -108,7 +108,7 @@ def given_arguments(op: Any, entry: str, args: list[Any]) -> list[tuple[bool, st
     """(keyword only, name, value) of every argument in the form that torch.ops takes."""
     types = {param.name: param.type for param in ENTRIES[entry].params}
     return [
-        (schema.kwarg_only, schema.name, _given(types.get(_python_name(schema.name), str(schema.type)), value))
+        (schema.kwarg_only, schema.name, _given(schema.name, types.get(_python_name(schema.name), ""), value))
         for schema, value in zip(op._schema.arguments, args)
     ]
 
@@ -127,7 +127,7 @@ def _arguments(op, entry, args, uses, numbers) -> tuple[Argument, ...]:
                 is_out=schema.is_out,
                 kwarg_only=schema.kwarg_only,
                 value=_sort(value, traced, uses, numbers) if "Generator" not in kind else None,
-                given=_given(kind, value),
+                given=_given(schema.name, kind, value),
             )
         )
     return tuple(result)
@@ -161,16 +161,15 @@ def _use(index: int, use: dict[str, Any]) -> Use:
     return Use(index, tensor, view, use["storage"], use["written"], use["wide"])
 
 
-def _given(kind: str, value: Any) -> Any:
+def _given(name: str, kind: str, value: Any) -> Any:
+    """Enumerations, which the dispatcher hands over as numbers, as torch's Python objects."""
     if value is None:
         return None
-    if kind.startswith("ScalarType"):
+    if kind.startswith("ScalarType") or name == "dtype":
         return dtypes.from_number(value)
-    if kind.startswith("MemoryFormat"):
+    if name == "memory_format":
         return _MEMORY_FORMATS[value]
-    if kind.startswith("Layout"):
-        return torch.strided
-    return value
+    return torch.strided if name == "layout" else value
 
 
 def _python_name(name: str) -> str:

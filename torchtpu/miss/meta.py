@@ -46,13 +46,16 @@ def run(call: Call) -> Meta:
     resized = {}
     for use in call.uses:
         after = stand_ins[use.index]
-        if use.written and tuple(after.shape) != use.view.sizes:
+        if use.written and (tuple(after.shape), after.stride()) != (use.view.sizes, use.view.strides):
             resized[use.index] = (tuple(after.shape), after.stride())
     return Meta(results, resized)
 
 
 def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positional: list[Any], keyword: dict[str, Any]) -> None:
-    """Raises PyTorch's error where meta kernels check too little: an in-place result that does not fit, an out= of another dtype."""
+    """Raises PyTorch's error where meta kernels check too little.
+
+    That is an in-place result that does not fit, a written tensor that is read under another name too, an out= of another dtype.
+    """
     grown = any(
         use.written and tuple(stand_ins[use.index].shape) != use.view.sizes
         for argument in call.arguments
@@ -60,7 +63,9 @@ def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positiona
         for use in (argument.value if isinstance(argument.value, list) else [argument.value])
         if isinstance(use, Use)
     )
-    if grown or _casts_to_out(call, positional, keyword):
+    storages = [use.storage for use in call.uses]
+    shared = any(use.written and storages.count(use.storage) > 1 for use in call.uses)
+    if grown or shared or _casts_to_out(call, positional, keyword):
         look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
 
 
@@ -106,7 +111,7 @@ def _on_meta(argument: Argument, value: Any, given: Any, stand_ins: dict[int, to
         return meta
     if isinstance(value, Number):
         return value.value if not isinstance(given, torch.Tensor) else given
-    return torch.device("meta") if argument.type.startswith("Device") else given
+    return torch.device("meta") if argument.name == "device" else given
 
 
 class _CpuCopies:
