@@ -34,7 +34,7 @@ def main(root: Path, build: Callable[[], None], arguments: list[str] | None = No
     options = _parser().parse_args(arguments)
     project = Project.at(root, options.spec, options.out)
     if not project.spec.is_file():
-        print(f"{os.path.relpath(project.spec)}: no such file", file=sys.stderr)
+        _complain(f"{os.path.relpath(project.spec)}: no such file")
         return 1
     match options.command:
         case "new":
@@ -74,9 +74,7 @@ def write(project: Project) -> int:
     touched = writer.write_tree(project.out, result.files)
     for line in _changes(result, before):
         print(line)
-    print(
-        f"{_entries(result)}; {_count(len(touched), 'file')} changed" if touched else f"{_entries(result)}; up to date"
-    )
+    print(f"{_entries(result)}; {_count(len(touched), 'file') + ' changed' if touched else 'up to date'}")
     return 0
 
 
@@ -87,17 +85,12 @@ def check(project: Project) -> int:
     diffs = writer.diff(project.out, result.files)
     for text in diffs:
         lines = text.splitlines()
-        shown = lines[:SHOWN_OF_A_DIFF]
-        print(
-            "\n".join(
-                [*shown, f"... and {_count(len(lines) - len(shown), 'more line')}"] if lines[len(shown) :] else shown
-            )
-        )
+        print("\n".join(lines[:SHOWN_OF_A_DIFF]))
+        if len(lines) > SHOWN_OF_A_DIFF:
+            print(f"... and {_count(len(lines) - SHOWN_OF_A_DIFF, 'more line')}")
     if diffs:
         differ = f"{_count(len(diffs), 'file')} differ{'s' * (len(diffs) == 1)}"
-        print(
-            f"{project.out.name}/ is not what {project.spec.name} gives ({differ}); run: tools/regen", file=sys.stderr
-        )
+        _complain(f"{project.out.name}/ is not what {project.spec.name} gives ({differ}); run: tools/regen")
         return 1
     print(f"{_entries(result)}; {project.out.name}/ is up to date")
     return 0
@@ -107,12 +100,16 @@ def _compiled(project: Project) -> Result | None:
     """Prints what the rules find; None if there are errors among it."""
     result = compile_spec(project)
     if result.diagnostics:
-        print(result.report(), file=sys.stderr)
+        _complain(result.report())
     if result.ok:
         return result
     errors = _count(sum(not diagnostic.is_warning for diagnostic in result.diagnostics), "error")
-    print(f"{errors} in {_entries(result)}; nothing was written", file=sys.stderr)
+    _complain(f"{errors} in {_entries(result)}; nothing was written")
     return None
+
+
+def _complain(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def _entries(result: Result) -> str:
@@ -145,12 +142,12 @@ def show(project: Project, name: str) -> int:
     if plan is None:
         guess = did_you_mean(name, [plan.name for plan in context.plans])
         advice = "" if guess or not group else f"; add one with: tools/regen new {author}"
-        print(f"{project.spec.name} has no entry for '{name}'{guess}{advice}", file=sys.stderr)
+        _complain(f"{project.spec.name} has no entry for '{name}'{guess}{advice}")
         return 1
     try:
         print(describe(plan, context.lowerings))
     except NotFound as error:
-        print(f"{plan.name}: {error}", file=sys.stderr)
+        _complain(f"{plan.name}: {error}")
         return 1
     return 0
 
@@ -158,9 +155,8 @@ def show(project: Project, name: str) -> int:
 def explain(code: str) -> int:
     rule = RULES.get(code.upper())
     if rule is None:
-        print(
-            f"there is no rule '{code}'{did_you_mean(code.upper(), RULES)}; the rules: {', '.join(sorted(RULES))}",
-            file=sys.stderr,
+        _complain(
+            f"there is no rule '{code}'{did_you_mean(code.upper(), RULES)}; the rules: {', '.join(sorted(RULES))}"
         )
         return 1
     print(f"{rule.code}: {inspect.cleandoc(rule.explanation)}")

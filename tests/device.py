@@ -12,6 +12,8 @@ ON_TPU = DEVICE == "tpu"
 
 # An op without an entry must not pass unnoticed by running on the CPU.
 os.environ.setdefault("TORCHTPU_FALLBACK", "error")
+# The tensors are small: PyTorch's own threads would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def programs() -> int:

@@ -15,8 +15,8 @@ def _row(plan: Plan) -> dict[str, str]:
         "op": f"`{plan.name}`",
         "registered": ", ".join(f"`{name}`" for name in registered),
         "strategy": _cell(f"`{strategy(plan)}`"),
-        "promote": plan.promote,
-        "dtypes": ", ".join(plan.entry.dtypes.only) if plan.entry.dtypes else "all of torch CPU's",
+        "promote": plan.promote if plan.promote != "none" else "",
+        "dtypes": ", ".join(plan.entry.dtypes.only) if plan.entry.dtypes else "",
         "notes": _cell("; ".join(_notes(plan))),
     }
 

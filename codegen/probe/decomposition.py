@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,25 +15,33 @@ from codegen.torch_schema import Overload, TorchSchema
 
 
 def problems(overload: Overload, covered: frozenset[str], schema: TorchSchema) -> list[str]:
-    """`missing`, `cyclic` or `reaches NAME`: what keeps the decomposition from being one program.
+    """`is missing`, `is cyclic`, `raises ...` or `reaches NAME`: what keeps the decomposition from being one program.
 
     covered: the overloads that have a lowering of their own.
     """
     op = operator(overload)
     if op not in decomposition_table:
-        return ["missing"]
+        return ["is missing"]
     unlisted: dict[str, None] = {}
     for arguments in accepted(overload):
         mode = _Descend(covered, schema, op)
         try:
             with mode:
-                decomposition_table[op](**on("meta", arguments))
-        except RecursionError:
-            return ["cyclic"]
+                _call(decomposition_table[op], op, on("meta", arguments))
+        except Exception as error:  # torch's own code, on a sample that its CPU and meta kernels took
+            return ["is cyclic" if mode.cyclic else f"raises {type(error).__name__}: {error}"]
         if mode.cyclic:
-            return ["cyclic"]
+            return ["is cyclic"]
         unlisted.update(mode.unlisted)
     return [f"reaches {name}" for name in unlisted]
+
+
+def _call(body: Callable[..., Any], op: torch._ops.OpOverload, arguments: dict[str, Any]) -> Any:
+    """By position where the schema allows it: some decompositions look at their first argument."""
+    defaults = {a.name: a.default_value for a in op._schema.arguments}
+    positional = [arguments.get(a.name, defaults[a.name]) for a in op._schema.arguments if not a.kwarg_only]
+    names = {a.name for a in op._schema.arguments if a.kwarg_only}
+    return body(*positional, **{name: value for name, value in arguments.items() if name in names})
 
 
 _FACTORIES = ("empty.memory_format", "empty_strided")  # what they make is written before it is read

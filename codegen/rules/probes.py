@@ -38,7 +38,7 @@ def decomposition(context: Context) -> Iterator[Diagnostic]:
                 message = f"reaches '{name}', which has no entry"
                 help = f"tools/regen new {name}" if name in context.torch.groups else "write a 'lowering' or an 'expr'"
             else:
-                message, help = f"is {what}", "write a 'lowering' or an 'expr'"
+                message, help = problem, "write a 'lowering' or an 'expr'"
             yield Diagnostic("E305", plan.entry.at("decompose"), f"the decomposition of {plan.name} {message}", help)
 
 

@@ -13,7 +13,11 @@ from codegen.spec.shapes import Reader, pairs, span_of
 
 
 def load(path: Path, name: str | None = None) -> Document:
-    return parse(path.read_text(encoding="utf-8"), name or path.name)
+    name = name or path.name
+    try:
+        return parse(path.read_text(encoding="utf-8"), name)
+    except UnicodeDecodeError as error:
+        return Document(Source(name, ""), misfits=(Misfit("syntax", Span(0, 0), "", detail=str(error)),))
 
 
 def parse(text: str, name: str = "ops.yaml") -> Document:

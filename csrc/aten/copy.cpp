@@ -114,6 +114,11 @@ at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
 TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
 TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
 
+// For the second look: on the CPU it is the copy that it stands for.
+TORCH_LIBRARY_IMPL(tpu, CPU, m) {
+  m.impl("copy_", [](at::Tensor& self, const at::Tensor& src) -> at::Tensor& { return self.copy_(src); });
+}
+
 at::Tensor _copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
   dst.resize_(self.sizes());
   return _copy_from(self, dst, false);

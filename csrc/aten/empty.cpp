@@ -27,6 +27,8 @@ at::Tensor empty_memory_format(c10::SymIntArrayRef size, std::optional<at::Scala
                                std::optional<bool> pin_memory, std::optional<at::MemoryFormat> memory_format) {
   auto sizes = C10_AS_INTARRAYREF_SLOW(size);
   at::detail::check_size_nonnegative(sizes);
+  auto itemsize = c10::elementSize(dtype.value_or(c10::typeMetaToScalarType(c10::get_default_dtype())));
+  at::detail::computeStorageNbytesContiguous(sizes, itemsize);  // throws when that overflows
   auto strides = runtime::contiguous_strides(sizes);
   auto format = memory_format.value_or(at::MemoryFormat::Contiguous);
   if (format == at::MemoryFormat::ChannelsLast) {
@@ -55,6 +57,8 @@ at::Tensor empty_strided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride, s
   at::detail::check_size_nonnegative(sizes);
   TORCH_CHECK(sizes.size() == strides.size(), "dimensionality of sizes (", sizes.size(),
               ") must match dimensionality of strides (", strides.size(), ")");
+  auto itemsize = c10::elementSize(dtype.value_or(c10::typeMetaToScalarType(c10::get_default_dtype())));
+  at::detail::computeStorageNbytes(sizes, strides, itemsize);  // throws when that overflows
   return make_empty(sizes, strides, dtype, layout, device, pin_memory);
 }
 

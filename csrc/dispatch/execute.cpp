@@ -64,13 +64,14 @@ class Operands {
       auto& handle = *call_.uses[use].buffer;
       auto buffer = donated ? handle.take() : handle.load();
       // Someone else holds the value, a clone or another thread: it must survive this program.
-      if (donated && !buffer.unique()) kept_.push_back(static_cast<int64_t>(raw_.size()));
+      if (donated) (buffer.unique() ? given_ : kept_).push_back(static_cast<int64_t>(raw_.size()));
       add(std::move(buffer));
     }
   }
 
   void execute(PJRT_Device* device, PJRT_Buffer** outputs) {
     program_.executable->execute(device, raw_.data(), raw_.size(), kept_.data(), kept_.size(), outputs);
+    for (int64_t donated : given_) held_[donated]->give_away();
   }
 
   void restore(const char* reason) {
@@ -94,7 +95,7 @@ class Operands {
   const cache::Program& program_;
   c10::SmallVector<pjrt::BufferRef, 8> held_;
   c10::SmallVector<PJRT_Buffer*, 8> raw_;
-  c10::SmallVector<int64_t, 4> kept_;
+  c10::SmallVector<int64_t, 4> kept_, given_;  // positions of the operands that the program would donate, and may not or may
 };
 
 int32_t read_word(const pjrt::Buffer& buffer) {

@@ -34,6 +34,8 @@ class Buffer {
   const void* device_pointer() const;
   // Bytes on the device.
   size_t size_in_bytes() const;
+  // The bytes now belong to the output of a program that this buffer was donated to.
+  void give_away() { accounting(device_).remove(std::exchange(bytes_, 0)); }
   // True once a program has been given the buffer for its own (donation).
   bool is_deleted() const;
 

@@ -3991,6 +3991,7 @@ ENTRIES: dict[str, Entry] = {
         (Param("input", "Tensor", True), Param("normalized_shape", "int[]", False), Param("weight", "Tensor?", True),
          Param("bias", "Tensor?", True), Param("eps", "float", True)),
         native_layer_norm,
+        meta="fix:layer_norm_statistics",
     ),
     "native_layer_norm_backward": Entry(
         "native_layer_norm_backward",

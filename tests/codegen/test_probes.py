@@ -57,12 +57,15 @@ def test_E305_cyclic(monkeypatch: pytest.MonkeyPatch) -> None:
           expr: grad_output
         """
     )
-    assert_expected_inline(found, """\
+    assert_expected_inline(
+        found,
+        """\
 ops.yaml:4:16: E305 the decomposition of hardswish is cyclic
   |
 4 |     decompose: true
   |                ^^^^
-  = help: write a 'lowering' or an 'expr'""")
+  = help: write a 'lowering' or an 'expr'""",
+    )
 
 
 def test_E305_missing() -> None:

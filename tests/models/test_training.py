@@ -38,7 +38,9 @@ def test_losses_follow_the_cpu(device, name, optimizer) -> None:
     expected = _train(theirs, optimizer)
     assert expected[-1] < 0.95 * expected[0], "the task is one that can be learned"
     torch.testing.assert_close(losses, expected, rtol=2e-5, atol=0)
-    assert_same(ours.model.state_dict(), theirs.model.state_dict(), rtol=1e-3, atol=1e-4)
+    if optimizer == "sgd":
+        # AdamW divides by the gradient's size: where it is all rounding, as a bias before batch norm's, so is the step.
+        assert_same(ours.model.state_dict(), theirs.model.state_dict(), rtol=1e-3, atol=1e-4)
     with compiles(at_most=0):
         _train(_task(name, device), optimizer, steps=3)
 

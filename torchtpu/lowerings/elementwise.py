@@ -115,7 +115,8 @@ def polygamma(n, self):
 
 
 def _cotangent(x):
-    return math.pi / jnp.tan(math.pi * x)
+    """pi cot(pi x), whose period is 1: near 0 there are more digits."""
+    return math.pi / jnp.tan(math.pi * (x - jnp.round(x)))
 
 
 def _derivative(fn):

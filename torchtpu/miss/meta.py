@@ -1,11 +1,13 @@
 """PyTorch's own word on a call: the metadata of its results, and its errors (design D8)."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from torchtpu.miss.call import Argument, Call, Number, Use, find_op, given_arguments
+from torchtpu.miss.meta_fixes import FIXES
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,17 @@ def run(call: Call) -> Meta:
         else:
             positional.append(value)
     try:
-        results = call.op(*positional, **keyword)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about resizing an out=: the runtime warns when it does
+            results = call.op(*positional, **keyword)
     except NotImplementedError as error:
         raise NoMeta from error
     except Exception as error:
         look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
         raise error
     _ask_the_cpu_about(call, stand_ins, positional, keyword)
+    if call.entry.meta.startswith("fix:"):
+        results = FIXES[call.entry.meta.removeprefix("fix:")](call, results)
     returns = call.op._schema.returns
     results = () if not returns else (results,) if len(returns) == 1 else tuple(results)
     resized = {}
@@ -65,15 +71,25 @@ def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positiona
     )
     storages = [use.storage for use in call.uses]
     shared = any(use.written and storages.count(use.storage) > 1 for use in call.uses)
-    if grown or shared or _casts_to_out(call, positional, keyword):
+    if grown or shared or _is_unusual(call) or _writes_another_dtype(call, positional, keyword):
         look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
 
 
-def _casts_to_out(call: Call, positional: list[Any], keyword: dict[str, Any]) -> bool:
-    """True when an out= has another dtype than the result would have without it."""
-    outs = [argument for argument in call.arguments if argument.is_out and isinstance(argument.value, Use)]
+_SMALL = 1 << 16  # elements: so many are copied and computed on the CPU in less time than a compile takes
+
+
+def _is_unusual(call: Call) -> bool:
+    """Dtypes that not every kernel takes, or takes together; asked of small tensors only."""
+    used = {use.tensor.dtype for use in call.uses}
+    plain = used <= {torch.float32, torch.int64} and (len(used) == 1 or call.entry.promote != "none")
+    return not plain and sum(use.tensor.numel() for use in call.uses) <= _SMALL
+
+
+def _writes_another_dtype(call: Call, positional: list[Any], keyword: dict[str, Any]) -> bool:
+    """True when an out= has another dtype than the result would have without it, or an in-place result cannot be cast."""
+    written = [a for a in call.written_arguments() if isinstance(a.value, Use)]
     author = find_op(call.entry.name, call.entry.name)
-    if not outs or any(argument.is_out for argument in author._schema.arguments):
+    if not written or any(argument.alias_info for argument in author._schema.arguments):
         return False
     names = {argument.name for argument in author._schema.arguments}
     plain = {a.name: keyword[a.name] for a in call.arguments if a.kwarg_only and a.name in names}
@@ -82,7 +98,12 @@ def _casts_to_out(call: Call, positional: list[Any], keyword: dict[str, Any]) ->
     except Exception:  # without an out=, a factory has no device to be on
         return False
     results = results if isinstance(results, (tuple, list)) else (results,)
-    return any(r.dtype != out.value.tensor.dtype for r, out in zip(results, outs) if isinstance(r, torch.Tensor))
+    return any(
+        result.dtype != argument.value.tensor.dtype
+        and (argument.is_out or not torch.can_cast(result.dtype, argument.value.tensor.dtype))
+        for result, argument in zip(results, written)
+        if isinstance(result, torch.Tensor)
+    )
 
 
 def look_at_cpu(overload: str, entry: str, args: list[Any], raw: bool = True) -> None:

@@ -1,0 +1,20 @@
+"""Corrections of meta kernels that disagree with the CPU's, named by the `meta: fix:<name>` of an entry."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from torchtpu.miss.call import Call, Use
+
+
+def _layer_norm_statistics(call: Call, results: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """The CPU's mean and rstd have the dtype of the parameters, or the input's without them; meta's are float32."""
+    output, *statistics = results
+    values = [call.argument(name).value for name in ("weight", "bias", "input")]
+    dtype = next(value.tensor.dtype for value in values if isinstance(value, Use))
+    return (output, *(statistic.to(dtype) for statistic in statistics))
+
+
+# name: (call, what torch's meta returned) -> what the CPU would.
+FIXES: dict[str, Callable[[Call, Any], Any]] = {"layer_norm_statistics": _layer_norm_statistics}
