@@ -62,8 +62,8 @@ def test_dropout_has_the_cpus_distribution(device, make) -> None:
         task = make(dropout=0.4).to(where)
         task.model.train()
         with torch.no_grad():
-            losses.append([task.loss().item() for _ in range(200)])
-    assert len(set(losses[0])) > 190
+            losses.append([task.loss().item() for _ in range(100)])
+    assert len(set(losses[0])) > 95
     assert stats.ks_2samp(*losses).pvalue > 1e-3
 
 

@@ -226,3 +226,9 @@ def test_the_pins_are_what_the_package_asks_for(root: Path) -> None:
         asked += extra
     for requirement in map(Requirement, asked):
         assert requirement.specifier.contains(pins[requirement.name]), requirement
+
+
+def test_interruption_is_one_line(tree: Path) -> None:
+    script = "from environment.lock import lock\nwith lock():\n    raise KeyboardInterrupt"
+    result = run(sys.executable, "-c", script, PYTHONPATH=str(tree / "tools"))
+    assert stopped_with(result) == result.stderr.strip() == "torchtpu: interrupted; the next set-up continues"

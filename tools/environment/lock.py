@@ -4,7 +4,7 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from environment.paths import BUILD, say
+from environment.paths import BUILD, say, stop
 
 
 @contextmanager
@@ -17,4 +17,7 @@ def lock() -> Iterator[None]:
         except BlockingIOError:
             say("waiting for another set-up of this tree")
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        except KeyboardInterrupt:
+            stop("interrupted; the next set-up continues")

@@ -1,7 +1,7 @@
 """Reading and writing at positions that arrays hold.
 
-Positions out of range make the result unchecked-for: see `checked`. Reads clamp such positions and writes drop them, so
-that the program itself stays safe. Where torch counts negative positions from the end, they are wrapped first.
+A position out of range makes the result void: see `checked`. Reads clamp such positions and writes drop them, so that the
+program itself stays safe. Where torch counts negative positions from the end, `_in_range` wraps them; JAX does not.
 """
 
 import math
@@ -20,7 +20,7 @@ def index(self, indices):
         shape = jnp.broadcast_shapes(*(i.shape for i in indices if i is not None))
         rest = [n for n, i in zip(self.shape, _all(self, indices)) if i is None]
         return checked(jnp.zeros((*shape, *rest), self.dtype), ok)
-    return checked(self.at[where].get(mode="clip"), ok)
+    return checked(_read(self, where), ok)
 
 
 def index_put(self, indices, values, accumulate):
@@ -40,7 +40,7 @@ def gather(self, dim, index, sparse_grad):
     where, ok = _along(self, dim, index)
     if not self.size:
         return checked(jnp.zeros(index.shape, self.dtype), ok)
-    return checked(_vector(self).at[where].get(mode="clip").reshape(index.shape), ok)
+    return checked(_read(_vector(self), where).reshape(index.shape), ok)
 
 
 def scatter(self, dim, index, src):
@@ -104,7 +104,7 @@ def take(self, index):
     index, ok = _in_range(index, self.size, wrap=True)
     if not self.size:
         return checked(jnp.zeros(index.shape, self.dtype), ok)
-    return checked(self.reshape(-1).at[index].get(mode="clip"), ok)
+    return checked(_read(self.reshape(-1), index), ok)
 
 
 def put(self, index, source, accumulate):
@@ -121,7 +121,7 @@ def masked_scatter(self, mask, source):
     enough = jnp.max(rank, initial=0) <= source.size
     if not source.size:
         return checked(jnp.broadcast_to(self, shape), enough)
-    picked = source.reshape(-1).at[rank - 1].get(mode="clip")
+    picked = _read(source.reshape(-1), rank - 1)
     return checked(jnp.where(mask, picked, self), enough)
 
 
@@ -137,7 +137,7 @@ def masked_select(self, mask):
     self, mask = jnp.broadcast_arrays(self, mask)
     # Their order is kept: a stable sort by "not chosen".
     _, order = lax.sort((~mask.reshape(-1), lax.iota(jnp.int32, mask.size)), num_keys=1)
-    return self.reshape(-1).at[order].get(mode="clip"), jnp.sum(mask, dtype=jnp.int32)
+    return _read(self.reshape(-1), order), jnp.sum(mask, dtype=jnp.int32)
 
 
 def _vector(x):
@@ -147,7 +147,11 @@ def _vector(x):
 
 def _in_range(index, size, wrap=False):
     """`index` ready for use, and whether all of it lies in [0, size), or [-size, size) if it wraps."""
+    if index.dtype.itemsize < 4:
+        index = index.astype(jnp.int32)
     ok = jnp.all((index >= (-size if wrap else 0)) & (index < size))
+    if size < 2**31:
+        index = index.astype(jnp.int32)  # torch's int64 positions are slow on a TPU
     return (jnp.where(index < 0, index + size, index) if wrap else index), ok
 
 
@@ -209,6 +213,10 @@ def _rows(self, dim, index):
     return (*shape[:dim], index.size, *shape[dim + 1 :])
 
 
+def _read(self, where):
+    return self.at[where].get(mode="clip", wrap_negative_indices=False)
+
+
 def _write(self, where, source, how):
     """self[where] = source, or the reduction `how` of both; out-of-range positions are dropped."""
     target = self.at[where]
@@ -223,13 +231,13 @@ def _write(self, where, source, how):
         "amax": target.max,
         "amin": target.min,
     }[how]
-    return write(source, mode="drop")
+    return write(source, mode="drop", wrap_negative_indices=False)
 
 
 def _reduce(self, where, source, reduce, include_self):
     """scatter_reduce and index_reduce: places that nothing reaches keep their value."""
-    ones = jnp.broadcast_to(jnp.ones((), jnp.int32), self.at[where].get(mode="clip").shape)
-    count = jnp.zeros(self.shape, jnp.int32).at[where].add(ones, mode="drop")
+    ones = jnp.broadcast_to(jnp.ones((), jnp.int32), _read(self, where).shape)
+    count = jnp.zeros(self.shape, jnp.int32).at[where].add(ones, mode="drop", wrap_negative_indices=False)
     start = self if include_self else jnp.where(count > 0, _neutral(reduce, self.dtype), self)
     how = "sum" if reduce == "mean" else reduce
     result = _write(start, where, source, how)

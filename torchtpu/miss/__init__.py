@@ -51,7 +51,7 @@ def _meta(call: Call) -> meta.Meta | None:
 
 
 def _lower(call: Call, promised: meta.Meta | None) -> dict[str, Any]:
-    program = Program(call, promised)
+    program = Program(call.without_tensors(), promised)
     try:
         return _trace(program)
     except NeedsResize as resize:

@@ -1,6 +1,6 @@
 """The call that missed, as the extension describes it, sorted for tracing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,7 +15,10 @@ _MEMORY_FORMATS = (torch.contiguous_format, torch.preserve_format, torch.channel
 
 @dataclass(frozen=True)
 class Use:
-    """A tensor argument on the device: number `index` of the call, over the storage first met as number `storage`."""
+    """A tensor argument on the device: number `index` of the call, over the storage first met as number `storage`.
+
+    tensor: a meta tensor like it. What is traced may live on in caches and cycles, and must not keep device memory.
+    """
 
     index: int
     tensor: torch.Tensor
@@ -70,6 +73,11 @@ class Call:
         schema = {a.name for a in self.op._schema.arguments if a.alias_info is not None and a.alias_info.is_write}
         marked = [argument for argument in self.arguments if argument.name in schema]
         return marked + [self.argument(name) for name in self.entry.mutates if name not in schema]
+
+    def without_tensors(self) -> "Call":
+        """The call as far as tracing is concerned: tensors are there as uses, not as themselves."""
+        arguments = (replace(a, given=None) if "Tensor" in a.type else a for a in self.arguments)
+        return replace(self, arguments=tuple(arguments))
 
     def signature(self) -> str:
         """The call in one line, for messages: shapes and dtypes in place of tensors."""
@@ -158,7 +166,8 @@ def _use(index: int, use: dict[str, Any]) -> Use:
         conj=tensor.is_conj(),
         neg=tensor.is_neg(),
     )
-    return Use(index, tensor, view, use["storage"], use["written"], use["wide"])
+    like = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+    return Use(index, like, view, use["storage"], use["written"], use["wide"])
 
 
 def _given(name: str, kind: str, value: Any) -> Any:

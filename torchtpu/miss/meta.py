@@ -112,6 +112,8 @@ def look_at_cpu(overload: str, entry: str, args: list[Any], raw: bool = True) ->
     raw: dtypes and memory formats are still the dispatcher's numbers.
     """
     op = find_op(overload, entry)
+    if "overrideable" in overload or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(op.name(), "CPU"):
+        return  # an op that PyTorch leaves to devices
     if raw:
         arguments = given_arguments(op, entry, args)
     else:
