@@ -22,17 +22,24 @@ _PRECISIONS = {"highest": "highest", "high": "high", "medium": "default"}
 
 def trace(request: dict[str, Any]) -> dict[str, Any]:
     """Makes the program of a call: see csrc/python/miss_bridge.cpp for the request and the reply."""
-    with torch._C.DisableTorchFunction():
-        call = parse(request)
-        claim(call.platform)
-        promised = _meta(call)
-        if promised and promised.resized:
-            return {"resizes": [(use, sizes, strides) for use, (sizes, strides) in promised.resized.items()]}
-        precision = call.entry.precision
-        if precision == "torch":
-            precision = _PRECISIONS[torch.get_float32_matmul_precision()]
-        with tracing(precision):
-            return _lower(call, promised)
+    try:
+        with torch._C.DisableTorchFunction():
+            return _answer(parse(request))
+    finally:
+        request["args"].clear()
+        request["uses"].clear()
+
+
+def _answer(call: Call) -> dict[str, Any]:
+    claim(call.platform)
+    promised = _meta(call)
+    if promised and promised.resized:
+        return {"resizes": [(use, sizes, strides) for use, (sizes, strides) in promised.resized.items()]}
+    precision = call.entry.precision
+    if precision == "torch":
+        precision = _PRECISIONS[torch.get_float32_matmul_precision()]
+    with tracing(precision):
+        return _lower(call, promised)
 
 
 def second_look(overload: str, entry: str, args: list[Any]) -> None:
@@ -51,7 +58,7 @@ def _meta(call: Call) -> meta.Meta | None:
 
 
 def _lower(call: Call, promised: meta.Meta | None) -> dict[str, Any]:
-    program = Program(call.without_tensors(), promised)
+    program = Program(call, promised)
     try:
         return _trace(program)
     except NeedsResize as resize:
@@ -60,7 +67,7 @@ def _lower(call: Call, promised: meta.Meta | None) -> dict[str, Any]:
         raise
     except Exception as error:
         # Some arguments only kernels refuse, and meta has none.
-        meta.look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
+        meta.look_at_cpu(call.overload, call.entry.name, call.args)
         raise LoweringError(call, f"it raised {type(error).__name__}: {error}") from error
 
 

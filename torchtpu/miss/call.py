@@ -1,6 +1,6 @@
 """The call that missed, as the extension describes it, sorted for tracing."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -41,7 +41,7 @@ class Number:
 class Argument:
     """One argument of the schema. `value` holds Use and Number where the call has tensors and traced numbers.
 
-    given: what PyTorch's own kernels take for it: tensors are the call's.
+    given: what PyTorch's own kernels take for it, but for tensors.
     """
 
     name: str
@@ -54,7 +54,10 @@ class Argument:
 
 @dataclass(frozen=True)
 class Call:
+    """args: the arguments as the dispatcher has them, tensors included; emptied when the miss is over, since JAX keeps frames alive."""
+
     overload: str
+    args: list[Any]
     op: Any
     entry: Entry
     arguments: tuple[Argument, ...]
@@ -73,11 +76,6 @@ class Call:
         schema = {a.name for a in self.op._schema.arguments if a.alias_info is not None and a.alias_info.is_write}
         marked = [argument for argument in self.arguments if argument.name in schema]
         return marked + [self.argument(name) for name in self.entry.mutates if name not in schema]
-
-    def without_tensors(self) -> "Call":
-        """The call as far as tracing is concerned: tensors are there as uses, not as themselves."""
-        arguments = (replace(a, given=None) if "Tensor" in a.type else a for a in self.arguments)
-        return replace(self, arguments=tuple(arguments))
 
     def signature(self) -> str:
         """The call in one line, for messages: shapes and dtypes in place of tensors."""
@@ -100,6 +98,7 @@ def parse(request: dict[str, Any]) -> Call:
     arguments = _arguments(op, entry, request["args"], iter(uses), iter(numbers))
     return Call(
         overload=request["overload"],
+        args=request["args"],
         op=op,
         entry=entry,
         arguments=arguments,
@@ -135,7 +134,7 @@ def _arguments(op, entry, args, uses, numbers) -> tuple[Argument, ...]:
                 is_out=schema.is_out,
                 kwarg_only=schema.kwarg_only,
                 value=_sort(value, traced, uses, numbers) if "Generator" not in kind else None,
-                given=_given(schema.name, kind, value),
+                given=_given(schema.name, kind, _without_device_tensors(value)),
             )
         )
     return tuple(result)
@@ -168,6 +167,12 @@ def _use(index: int, use: dict[str, Any]) -> Use:
     )
     like = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
     return Use(index, like, view, use["storage"], use["written"], use["wide"])
+
+
+def _without_device_tensors(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_device_tensors(item) for item in value]
+    return None if isinstance(value, torch.Tensor) and value.device.type == "tpu" else value
 
 
 def _given(name: str, kind: str, value: Any) -> Any:

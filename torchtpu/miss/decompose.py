@@ -39,9 +39,11 @@ def lower_decomposition(call: Call, bases: dict[int, Array], numbers: dict[int, 
 
     author = _operator(call.entry.name)
     names = {argument.name for argument in author._schema.arguments}
-    arguments = {a.name: a.given if a.type.startswith("ScalarType") else stand_in(a.value) for a in call.arguments if a.name in names}
+    own = [a for a in call.arguments if a.name in names]
+    values = [a.given if a.type.startswith("ScalarType") else stand_in(a.value) for a in own]
+    keyword = {a.name: value for a, value in zip(own, values) if a.kwarg_only}
     with interpreter:
-        result = decomposition_table[author](**arguments)
+        result = decomposition_table[author](*(value for a, value in zip(own, values) if not a.kwarg_only), **keyword)
     result = tuple(map(interpreter.read, result)) if isinstance(result, (tuple, list)) else interpreter.read(result)
     return Checked(result, interpreter.ok) if interpreter.ok is not None else result
 
@@ -140,7 +142,7 @@ class _Interpreter(TorchDispatchMode):
             kind = param.type if param else str(schema.type)
             value = sort(given, bool(param and param.traced))
             arguments.append(Argument(schema.name, kind, schema.is_out, schema.kwarg_only, value, given))
-        call = Call(func.name().removeprefix("aten::"), func, entry, tuple(arguments), tuple(uses), tuple(numbers), 0,
+        call = Call(func.name().removeprefix("aten::"), [], func, entry, tuple(arguments), tuple(uses), tuple(numbers), 0,
                     self.call.platform, self.call.portable, self.call.stablehlo_version)  # fmt: skip
         bases = {use.storage: self._base(use.tensor) for use in uses}
         starts = {use.index: use.view.starts_at(use.tensor.storage_offset()) for use in uses}

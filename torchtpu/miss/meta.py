@@ -42,7 +42,7 @@ def run(call: Call) -> Meta:
     except NotImplementedError as error:
         raise NoMeta from error
     except Exception as error:
-        look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
+        look_at_cpu(call.overload, call.entry.name, call.args)
         raise error
     _ask_the_cpu_about(call, stand_ins, positional, keyword)
     if call.entry.meta.startswith("fix:"):
@@ -72,7 +72,7 @@ def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positiona
     storages = [use.storage for use in call.uses]
     shared = any(use.written and storages.count(use.storage) > 1 for use in call.uses)
     if grown or shared or _is_unusual(call) or _writes_another_dtype(call, positional, keyword):
-        look_at_cpu(call.overload, call.entry.name, [argument.given for argument in call.arguments], raw=False)
+        look_at_cpu(call.overload, call.entry.name, call.args)
 
 
 _SMALL = 1 << 16  # elements: so many are copied and computed on the CPU in less time than a compile takes
@@ -106,18 +106,12 @@ def _writes_another_dtype(call: Call, positional: list[Any], keyword: dict[str, 
     )
 
 
-def look_at_cpu(overload: str, entry: str, args: list[Any], raw: bool = True) -> None:
-    """Runs the call on CPU copies of its arguments, for the exception that it raises there; returns if there is none.
-
-    raw: dtypes and memory formats are still the dispatcher's numbers.
-    """
+def look_at_cpu(overload: str, entry: str, args: list[Any]) -> None:
+    """Runs the call on CPU copies of its arguments, for the exception that it raises there; returns if there is none."""
     op = find_op(overload, entry)
     if "overrideable" in overload or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(op.name(), "CPU"):
         return  # an op that PyTorch leaves to devices
-    if raw:
-        arguments = given_arguments(op, entry, args)
-    else:
-        arguments = [(schema.kwarg_only, schema.name, value) for schema, value in zip(op._schema.arguments, args)]
+    arguments = given_arguments(op, entry, args)
     copies = _CpuCopies()
     positional = [copies.of(value) for kwarg_only, _, value in arguments if not kwarg_only]
     keyword = {name: copies.of(value) for kwarg_only, name, value in arguments if kwarg_only}
