@@ -12,7 +12,9 @@ namespace torchtpu::dispatch {
 namespace {
 
 // What a word of the key is about; the low byte of each header.
-enum class Tag : uint64_t { None = 1, Tensor, CpuNumber, Number, Specialized, List, Int, Double, Bool, Complex, String, Device };
+enum class Tag : uint64_t {
+  None = 1, Tensor, CpuNumber, Number, Specialized, List, Int, LongInt, Double, Bool, Complex, String, Device
+};
 
 uint64_t header(Tag tag, uint64_t payload = 0) { return static_cast<uint64_t>(tag) | payload << 8; }
 
@@ -27,6 +29,13 @@ uint64_t global_state(bool matmul_precision) {
   word |= static_cast<uint64_t>(context.deterministicAlgorithms()) << 8;
   if (matmul_precision) word |= (static_cast<uint64_t>(context.float32MatmulPrecision()) + 1) << 16;
   return word;
+}
+
+// An integer that 32 bits do not hold travels in 64, and so selects another program.
+Tag number_type(const c10::IValue& number) {
+  if (number.isInt()) return number.toInt() == static_cast<int32_t>(number.toInt()) ? Tag::Int : Tag::LongInt;
+  if (number.isBool()) return Tag::Bool;
+  return number.isDouble() ? Tag::Double : Tag::Complex;
 }
 
 double as_double(const c10::IValue& number) {
@@ -117,7 +126,7 @@ void Call::add_tensor(const at::Tensor& tensor, bool written) {
 }
 
 void Call::add_number(const ArgSpec& arg_spec, const c10::IValue& number) {
-  auto type = header(number.isInt() ? Tag::Int : number.isBool() ? Tag::Bool : number.isDouble() ? Tag::Double : Tag::Complex);
+  auto type = header(number_type(number));
   bool specialized = false;
   if (!arg_spec.specialize.empty() && !number.isComplexDouble()) {
     double value = as_double(number);

@@ -64,16 +64,6 @@ def _adaptive_avg_pool2d_backward(grad_output, self):
     return resample_family.adaptive_avg_pool2d_backward(grad_output=grad_output, self=self)
 
 
-def _adaptive_avg_pool3d(self, output_size):
-    # _adaptive_avg_pool3d
-    return resample_family.adaptive_avg_pool(self=self, output_size=output_size)
-
-
-def _adaptive_avg_pool3d_backward(grad_output, self):
-    # _adaptive_avg_pool3d_backward
-    return resample_family.adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
-
-
 def _conj_physical(self):
     # _conj_physical
     return jnp.conj(self)
@@ -481,16 +471,6 @@ def adaptive_max_pool2d_backward(grad_output, self, indices):
     return pooling_family.adaptive_max_pool2d_backward(grad_output=grad_output, self=self, indices=indices)
 
 
-def adaptive_max_pool3d(self, output_size):
-    # adaptive_max_pool3d
-    return pooling_family.adaptive_max_pool(self=self, output_size=output_size)
-
-
-def adaptive_max_pool3d_backward(grad_output, self, indices):
-    # adaptive_max_pool3d_backward
-    return pooling_family.adaptive_max_pool3d_backward(grad_output=grad_output, self=self, indices=indices)
-
-
 def add_Tensor(self, other, alpha):
     # add.Tensor
     return arithmetic_family.add(self=self, other=other, alpha=alpha)
@@ -769,12 +749,6 @@ def clamp_min(self, min):
 def clamp_min_Tensor(self, min):
     # clamp_min.Tensor
     return jnp.maximum(self, min)
-
-
-def col2im(self, output_size, kernel_size, dilation, padding, stride):
-    # col2im
-    return rearrange_family.col2im(self=self, output_size=output_size, kernel_size=kernel_size, dilation=dilation,
-        padding=padding, stride=stride)
 
 
 def complex(real, imag):
@@ -1115,12 +1089,6 @@ def hypot(self, other):
 def i0(self):
     # i0
     return elementwise_family.i0(self=self)
-
-
-def im2col(self, kernel_size, dilation, padding, stride):
-    # im2col
-    return rearrange_family.im2col(self=self, kernel_size=kernel_size, dilation=dilation, padding=padding,
-        stride=stride)
 
 
 def index_Tensor(self, indices):
@@ -1621,11 +1589,6 @@ def pixel_unshuffle(self, downscale_factor):
 def polar(abs, angle):
     # polar
     return lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
-
-
-def polygamma(n, self):
-    # polygamma
-    return elementwise_family.polygamma(n=n, self=self)
 
 
 def pow_Scalar(self, exponent):
@@ -2182,16 +2145,6 @@ ENTRIES: dict[str, Entry] = {
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
         _adaptive_avg_pool2d_backward,
     ),
-    "_adaptive_avg_pool3d": Entry(
-        "_adaptive_avg_pool3d",
-        (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
-        _adaptive_avg_pool3d,
-    ),
-    "_adaptive_avg_pool3d_backward": Entry(
-        "_adaptive_avg_pool3d_backward",
-        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
-        _adaptive_avg_pool3d_backward,
-    ),
     "_conj_physical": Entry(
         "_conj_physical",
         (Param("self", "Tensor", True),),
@@ -2637,16 +2590,6 @@ ENTRIES: dict[str, Entry] = {
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("indices", "Tensor", True)),
         adaptive_max_pool2d_backward,
     ),
-    "adaptive_max_pool3d": Entry(
-        "adaptive_max_pool3d",
-        (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
-        adaptive_max_pool3d,
-    ),
-    "adaptive_max_pool3d_backward": Entry(
-        "adaptive_max_pool3d_backward",
-        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("indices", "Tensor", True)),
-        adaptive_max_pool3d_backward,
-    ),
     "add.Tensor": Entry(
         "add.Tensor",
         (Param("self", "Tensor", True), Param("other", "Tensor", True), Param("alpha", "Scalar", True)),
@@ -3003,12 +2946,6 @@ ENTRIES: dict[str, Entry] = {
         clamp_min_Tensor,
         promote="default",
         promoted=("self", "min"),
-    ),
-    "col2im": Entry(
-        "col2im",
-        (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("kernel_size", "int[]", False),
-         Param("dilation", "int[]", False), Param("padding", "int[]", False), Param("stride", "int[]", False)),
-        col2im,
     ),
     "complex": Entry(
         "complex",
@@ -3460,12 +3397,6 @@ ENTRIES: dict[str, Entry] = {
         i0,
         promote="int_to_float",
         promoted=("self",),
-    ),
-    "im2col": Entry(
-        "im2col",
-        (Param("self", "Tensor", True), Param("kernel_size", "int[]", False), Param("dilation", "int[]", False),
-         Param("padding", "int[]", False), Param("stride", "int[]", False)),
-        im2col,
     ),
     "index.Tensor": Entry(
         "index.Tensor",
@@ -4058,6 +3989,7 @@ ENTRIES: dict[str, Entry] = {
         "nonzero",
         (Param("self", "Tensor", True),),
         nonzero,
+        meta="fix:column_major",
         data_sizes=True,
     ),
     "norm.ScalarOpt_dim": Entry(
@@ -4122,13 +4054,6 @@ ENTRIES: dict[str, Entry] = {
         "polar",
         (Param("abs", "Tensor", True), Param("angle", "Tensor", True)),
         polar,
-    ),
-    "polygamma": Entry(
-        "polygamma",
-        (Param("n", "int", False), Param("self", "Tensor", True)),
-        polygamma,
-        promote="int_to_float",
-        promoted=("self",),
     ),
     "pow.Scalar": Entry(
         "pow.Scalar",
@@ -4793,10 +4718,6 @@ OVERLOADS: dict[str, str] = {
     "_adaptive_avg_pool2d.out": "_adaptive_avg_pool2d",
     "_adaptive_avg_pool2d_backward": "_adaptive_avg_pool2d_backward",
     "_adaptive_avg_pool2d_backward.out": "_adaptive_avg_pool2d_backward",
-    "_adaptive_avg_pool3d": "_adaptive_avg_pool3d",
-    "_adaptive_avg_pool3d.out": "_adaptive_avg_pool3d",
-    "_adaptive_avg_pool3d_backward": "_adaptive_avg_pool3d_backward",
-    "_adaptive_avg_pool3d_backward.out": "_adaptive_avg_pool3d_backward",
     "_conj_physical": "_conj_physical",
     "_conj_physical.out": "_conj_physical",
     "_foreach_abs": "_foreach_abs",
@@ -4998,10 +4919,6 @@ OVERLOADS: dict[str, str] = {
     "adaptive_max_pool2d.out": "adaptive_max_pool2d",
     "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward",
     "adaptive_max_pool2d_backward.grad_input": "adaptive_max_pool2d_backward",
-    "adaptive_max_pool3d": "adaptive_max_pool3d",
-    "adaptive_max_pool3d.out": "adaptive_max_pool3d",
-    "adaptive_max_pool3d_backward": "adaptive_max_pool3d_backward",
-    "adaptive_max_pool3d_backward.grad_input": "adaptive_max_pool3d_backward",
     "add.Tensor": "add.Tensor",
     "add.out": "add.Tensor",
     "add_.Tensor": "add.Tensor",
@@ -5139,8 +5056,6 @@ OVERLOADS: dict[str, str] = {
     "clamp_min.Tensor": "clamp_min.Tensor",
     "clamp_min.Tensor_out": "clamp_min.Tensor",
     "clamp_min_.Tensor": "clamp_min.Tensor",
-    "col2im": "col2im",
-    "col2im.out": "col2im",
     "complex": "complex",
     "complex.out": "complex",
     "conj_physical.out": "conj_physical",
@@ -5311,8 +5226,6 @@ OVERLOADS: dict[str, str] = {
     "i0": "i0",
     "i0.out": "i0",
     "i0_": "i0",
-    "im2col": "im2col",
-    "im2col.out": "im2col",
     "index.Tensor": "index.Tensor",
     "index.Tensor_out": "index.Tensor",
     "index_add": "index_add",
@@ -5543,8 +5456,6 @@ OVERLOADS: dict[str, str] = {
     "pixel_unshuffle.out": "pixel_unshuffle",
     "polar": "polar",
     "polar.out": "polar",
-    "polygamma": "polygamma",
-    "polygamma.out": "polygamma",
     "pow.Scalar": "pow.Scalar",
     "pow.Scalar_out": "pow.Scalar",
     "pow.Tensor_Scalar": "pow.Tensor_Scalar",

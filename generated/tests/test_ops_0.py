@@ -180,12 +180,15 @@ class TestAddbmm(OpTest):
     entry = "addbmm"
     aten = "addbmm"
     overloads = ("addbmm", "addbmm.out", "addbmm_")
+    tol = {"f32": 3e-05, "bf16": {"rtol": 0.02, "atol": 0.5}}
+    xfail = {"inplace": "addbmm_ that gives self another shape is refused"}
 
 
 class TestAddr(OpTest):
     entry = "addr"
     aten = "addr"
     overloads = ("addr", "addr.out", "addr_")
+    tol = {"bf16": 0.02}
 
 
 class TestAmin(OpTest):
@@ -295,6 +298,8 @@ class TestDigamma(OpTest):
     entry = "digamma"
     aten = "digamma"
     overloads = ("digamma", "digamma.out", "digamma_")
+    tol = {"f32": 2e-05}
+    xfail = {"backward": "its derivative is polygamma, which has no entry yet"}
 
 
 class TestDot(OpTest):
@@ -385,6 +390,7 @@ class TestIndexFillIntTensor(OpTest):
     entry = "index_fill.int_Tensor"
     aten = "index_fill"
     overloads = ("index_fill.int_Tensor", "index_fill.int_Tensor_out", "index_fill_.int_Tensor")
+    xfail = {"backward": "its derivative calls _unique, which has no entry yet"}
 
 
 class TestIndexReduce(OpTest):
@@ -494,12 +500,14 @@ class TestNativeGroupNorm(OpTest):
     entry = "native_group_norm"
     aten = "native_group_norm"
     overloads = ("native_group_norm", "native_group_norm.out")
+    xfail = {"noncontiguous": "the CPU refuses inputs that are not contiguous, the device takes them"}
 
 
 class TestNativeLayerNormBackward(OpTest):
     entry = "native_layer_norm_backward"
     aten = "native_layer_norm_backward"
     overloads = ("native_layer_norm_backward", "native_layer_norm_backward.out")
+    tol = {"f32": 5e-05}
 
 
 class TestNormScalarOptDim(OpTest):
@@ -539,6 +547,7 @@ class TestReflectionPad3dBackward(OpTest):
     entry = "reflection_pad3d_backward"
     aten = "reflection_pad3d_backward"
     overloads = ("reflection_pad3d_backward", "reflection_pad3d_backward.grad_input")
+    tol = {"bf16": 0.05}
 
 
 class TestRemainderScalarTensor(OpTest):
@@ -665,6 +674,7 @@ class TestUpsampleTrilinear3d(OpTest):
     entry = "upsample_trilinear3d"
     aten = "upsample_trilinear3d"
     overloads = ("upsample_trilinear3d", "upsample_trilinear3d.out")
+    tol = {"bf16": 0.02}
 
 
 class TestWhereSelf(OpTest):

@@ -109,12 +109,14 @@ class TestScaledDotProductFusedAttentionOverrideable(OpTest):
     entry = "_scaled_dot_product_fused_attention_overrideable"
     aten = "_scaled_dot_product_fused_attention_overrideable"
     overloads = ("_scaled_dot_product_fused_attention_overrideable",)
+    tol = {"f32": 5e-05, "bf16": 0.03}
 
 
 class TestScaledDotProductFusedAttentionOverrideableBackward(OpTest):
     entry = "_scaled_dot_product_fused_attention_overrideable_backward"
     aten = "_scaled_dot_product_fused_attention_overrideable_backward"
     overloads = ("_scaled_dot_product_fused_attention_overrideable_backward",)
+    tol = {"f32": 5e-05, "bf16": 0.03}
 
 
 class TestSoftmax(OpTest):
@@ -127,12 +129,15 @@ class TestThnnFusedLstmCell(OpTest):
     entry = "_thnn_fused_lstm_cell"
     aten = "_thnn_fused_lstm_cell"
     overloads = ("_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell.out")
+    tol = {"bf16": 0.02}
 
 
 class TestTransformerEncoderLayerFwd(OpTest):
     entry = "_transformer_encoder_layer_fwd"
     aten = "_transformer_encoder_layer_fwd"
     overloads = ("_transformer_encoder_layer_fwd", "_transformer_encoder_layer_fwd.out")
+    tol = {"bf16": 0.05}
+    xfail = {"zero_size": "weights without rows fit nothing; the CPU does not look"}
 
 
 class TestUpsampleNearestExact1dBackward(OpTest):
@@ -145,12 +150,6 @@ class TestAbs(OpTest):
     entry = "abs"
     aten = "abs"
     overloads = ("abs", "abs.out", "abs_")
-
-
-class TestAdaptiveMaxPool3d(OpTest):
-    entry = "adaptive_max_pool3d"
-    aten = "adaptive_max_pool3d"
-    overloads = ("adaptive_max_pool3d", "adaptive_max_pool3d.out")
 
 
 class TestAddmm(OpTest):
@@ -175,6 +174,7 @@ class TestAvgPool2dBackward(OpTest):
     entry = "avg_pool2d_backward"
     aten = "avg_pool2d_backward"
     overloads = ("avg_pool2d_backward", "avg_pool2d_backward.grad_input")
+    tol = {"bf16": 0.02}
 
 
 class TestBaddbmm(OpTest):
@@ -187,6 +187,7 @@ class TestBinaryCrossEntropyWithLogits(OpTest):
     entry = "binary_cross_entropy_with_logits"
     aten = "binary_cross_entropy_with_logits"
     overloads = ("binary_cross_entropy_with_logits", "binary_cross_entropy_with_logits.out")
+    tol = {"bf16": 0.02}
 
 
 class TestBitwiseLeftShiftTensor(OpTest):
@@ -358,6 +359,7 @@ class TestLinalgCross(OpTest):
     entry = "linalg_cross"
     aten = "linalg_cross"
     overloads = ("linalg_cross", "linalg_cross.out")
+    tol = {"bf16": {"rtol": 0.02, "atol": 0.25}}
 
 
 class TestLogNormal_(OpTest):
@@ -402,6 +404,7 @@ class TestMedianDim(OpTest):
     entry = "median.dim"
     aten = "median"
     overloads = ("median.dim", "median.dim_values")
+    xfail = {"noncontiguous": "the CPU selects within an expanded input in place, and so finds wrong values"}
 
 
 class TestMinimum(OpTest):
@@ -426,6 +429,7 @@ class TestNativeLayerNorm(OpTest):
     entry = "native_layer_norm"
     aten = "native_layer_norm"
     overloads = ("native_layer_norm", "native_layer_norm.out")
+    tol = {"f32": 5e-05}
 
 
 class TestNeg(OpTest):
@@ -572,6 +576,8 @@ class TestTopk(OpTest):
     entry = "topk"
     aten = "topk"
     overloads = ("topk", "topk.values")
+    xfail = {"values/i64": "which of equal elements is named is unspecified",
+        "values/bf16": "which of equal elements is named is unspecified"}
 
 
 class TestTril(OpTest):

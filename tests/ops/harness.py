@@ -69,7 +69,6 @@ class OpTest:
         """One test per dtype where that matters. An xfail names a test ("out"), a dtype ("bf16") or "values/bf16"."""
         test = metafunc.function.__name__.removeprefix("test_")
         if "dtype" not in metafunc.fixturenames:
-            self._expect_failure(metafunc.definition.add_marker, test)
             return
         parameters = []
         for name in self._gradient_dtypes() if test == "backward" else self._dtypes():
@@ -79,6 +78,12 @@ class OpTest:
             )
             parameters.append(pytest.param(getattr(torch, name), id=name, marks=marks))
         metafunc.parametrize("dtype", parameters)
+
+    @pytest.fixture(autouse=True)
+    def _expected_failure(self, request) -> None:
+        """What pytest_generate_tests does for tests of one dtype, for the others."""
+        if "dtype" not in request.fixturenames:
+            self._expect_failure(request.applymarker, request.function.__name__.removeprefix("test_"))
 
     def _expect_failure(self, mark, *names: str | None) -> None:
         for reason in [self.xfail[name] for name in names if name in self.xfail][:1]:
@@ -96,13 +101,12 @@ class OpTest:
             known = set().union(*(info.supported_dtypes("cpu") for info in cls.infos))
         if cls.dtypes is not None:
             known &= {getattr(torch, name) for name in cls.dtypes}
-        return [name for name in CALLS if getattr(torch, name) in known] or [
-            str(dtype)[6:] for dtype in list(known)[:1]
-        ]
+        usual = [name for name in CALLS if getattr(torch, name) in known]
+        return usual or [str(dtype)[6:] for dtype in known][:1] or ["float32"]
 
     @classmethod
     def _gradient_dtypes(cls) -> list[str]:
-        return [name for name in ("float32", "float64") if cls.dtypes is None or name in cls.dtypes]
+        return [name for name in ("float32", "float64") if cls.dtypes is None or name in cls.dtypes] or cls._dtypes()
 
     @classmethod
     @functools.cache
@@ -151,7 +155,9 @@ class OpTest:
     def _compare(self, call: Call, dtype: torch.dtype) -> Any:
         """The results agree, or the errors do, and so do the arguments afterwards."""
         ours, theirs = call.both()
-        expected = assert_same_outcome(ours, theirs, **self._tolerance(dtype))
+        # A function may reach other kernels on the CPU, which lay their results out in their own way.
+        strides = isinstance(call.op, torch._ops.OpOverload)
+        expected = assert_same_outcome(ours, theirs, strides=strides, **self._tolerance(dtype))
         assert_same(ours.tensors(), theirs.tensors(), strides=False, **self._tolerance(dtype))
         return expected
 
@@ -175,9 +181,10 @@ class OpTest:
             for call in self._aten_calls(2):
                 expected = pytree.tree_leaves(self._functional(call.to("cpu"))())
                 for make in (_alike, _empty, _wrong_size, _wider, _reversed_strides):
-                    self._compare_out(name, call, [make(tensor) for tensor in expected])
+                    self._compare_out(name, call, expected, [make(tensor) for tensor in expected])
 
-    def _compare_out(self, name: str, call: Call, outputs: list[torch.Tensor]) -> None:
+    def _compare_out(self, name: str, call: Call, values: list[torch.Tensor], outputs: list[torch.Tensor]) -> None:
+        """`values` is what the functional member returns on the CPU."""
         sides = []
         for device in (DEVICE, "cpu"):
             outs = [_moved(tensor, device) for tensor in outputs]
@@ -185,6 +192,7 @@ class OpTest:
             sides.append((outs, rebind(overload(name), arguments)))
         (our_outs, ours), (their_outs, theirs) = sides
         our_storage, their_storage = (_pointers(outs) for outs in (our_outs, their_outs))
+        their_strides = [out.stride() for out in their_outs]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about resizing, which tests/runtime compares
             result = outcome(ours)
@@ -194,7 +202,14 @@ class OpTest:
             return
         returned = [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]  # None, for lists
         assert all(left is right for left, right in zip(returned, our_outs)), "out= must be what is returned"
-        assert_same(our_outs, their_outs, **self._tolerance(their_outs[0].dtype))
+        # An out= of a wider dtype is no more exact than what is cast to it.
+        tolerance = self._tolerance(values[0].dtype) or _usual_tolerance(values[0].dtype)
+        converted = [value.to(out.dtype) for value, out in zip(values, their_outs)]
+        if outcome(lambda: assert_same(their_outs, converted, strides=False, **tolerance)) is not None:
+            # Some CPU kernels write an out= of other strides or dtype wrongly: then the functional member is right.
+            assert_same(our_outs, converted, strides=False, **tolerance)
+            return
+        assert_same(our_outs, their_outs, strides=their_strides == [out.stride() for out in their_outs], **tolerance)
         if _pointers(their_outs) == their_storage:
             assert _pointers(our_outs) == our_storage, "out= got new storage"
 
@@ -312,6 +327,12 @@ def _reversed_strides(tensor: torch.Tensor) -> torch.Tensor:
 def _moved(tensor: torch.Tensor, device: str) -> torch.Tensor:
     moved = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=device)
     return moved.copy_(tensor)
+
+
+def _usual_tolerance(dtype: torch.dtype) -> dict[str, float]:
+    """What assert_close allows for the dtype by itself."""
+    rtol, atol = torch.testing._comparison.default_tolerances(dtype)
+    return {"rtol": rtol, "atol": atol}
 
 
 def _pointers(tensors: list[torch.Tensor]) -> list[int]:

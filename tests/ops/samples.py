@@ -34,6 +34,8 @@ OPINFOS: dict[str, tuple[str, ...]] = {
     "_softmax_backward_data": ("softmax",),
     "_to_copy": ("to",),
     "_unsafe_view": ("matmul",),
+    "col2im": ("nn.functional.fold",),
+    "im2col": ("nn.functional.unfold",),
     "avg_pool2d_backward": ("nn.functional.avg_pool2d",),
     "convolution_backward_overrideable": _CONVOLUTIONS,
     "convolution_overrideable": _CONVOLUTIONS,
@@ -64,6 +66,16 @@ for _dims in (1, 2, 3):
     for _suffix in ("", "_backward"):
         OPINFOS[f"reflection_pad{_dims}d{_suffix}"] = ("nn.functional.pad.reflect",)
         OPINFOS[f"replication_pad{_dims}d{_suffix}"] = ("nn.functional.pad.replicate",)
+for _mode, _ops in {
+    "nearest": ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"),
+    "nearest-exact": ("_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d"),
+    "linear": ("upsample_linear1d",),
+    "bilinear": ("upsample_bilinear2d",),
+    "bicubic": ("upsample_bicubic2d",),
+    "trilinear": ("upsample_trilinear3d",),
+}.items():
+    for _op in _ops:
+        OPINFOS[_op] = OPINFOS[f"{_op}_backward"] = (f"nn.functional.interpolate.{_mode}",)
 
 STAND_INS: dict[str, tuple[str, ...]] = {
     "_index_put_impl_": ("index_put", "index_put_"),

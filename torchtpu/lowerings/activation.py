@@ -2,40 +2,42 @@
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
-from torchtpu.lowerings.promotion import where
+from torchtpu.lowerings.promotion import Scalar, where
 
 
-def gelu(self, approximate):
+def gelu(self: Array, approximate: str) -> Array:
     return jax.nn.gelu(self, approximate=approximate == "tanh")
 
 
-def silu(self):
+def silu(self: Array) -> Array:
     return self * jax.nn.sigmoid(self)
 
 
-def silu_backward(grad_output, self):
+def silu_backward(grad_output: Array, self: Array) -> Array:
     """For complex numbers torch does not conjugate the slope."""
     gate = jax.nn.sigmoid(self)
     return grad_output * (gate * (1 + self * (1 - gate)))
 
 
-def mish(self):
+def mish(self: Array) -> Array:
     return self * jnp.tanh(jnp.logaddexp(self, 0))
 
 
-def hardtanh(self, min_val, max_val):
+def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     low, high = (lax.convert_element_type(bound, self.dtype) for bound in (min_val, max_val))
     return jnp.clip(self, low, high)
 
 
-def elu(self, alpha, scale, input_scale):
+def elu(self: Array, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Array:
     return scale * jnp.where(self > 0, self, alpha * jnp.expm1(self * input_scale))
 
 
-def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result):
-    """For a negative x the slope is scale * input_scale * alpha * exp(x * input_scale); a result y is scale * alpha short."""
+def elu_backward(
+    grad_output: Array, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool, self_or_result: Array
+) -> Array:
+    """Where x is negative, its result plus c = scale * alpha is c * exp(x * input_scale), the slope / input_scale."""
     coefficient = scale * alpha
     if is_result:
         negative = input_scale * (self_or_result + coefficient)
@@ -44,35 +46,35 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
     return grad_output * where(self_or_result <= 0, negative, scale)
 
 
-def softplus(self, beta, threshold):
+def softplus(self: Array, beta: Scalar, threshold: Scalar) -> Array:
     """log(1 + exp(beta x)) / beta, and x itself where that no longer differs."""
     scaled = self * beta
     return jnp.where(scaled > threshold, self, jnp.log1p(jnp.exp(scaled)) / beta)
 
 
-def softplus_backward(grad_output, self, beta, threshold):
+def softplus_backward(grad_output: Array, self: Array, beta: Scalar, threshold: Scalar) -> Array:
     scaled = self * beta
     return grad_output * where(scaled > threshold, 1, jax.nn.sigmoid(scaled))
 
 
-def threshold(self, threshold, value):
+def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
     threshold = lax.convert_element_type(threshold, self.dtype)
     return jnp.where(self <= threshold, lax.convert_element_type(value, self.dtype), self)
 
 
-def glu(self, dim):
+def glu(self: Array, dim: int) -> Array:
     value, gate = jnp.split(self, 2, axis=dim)
     return value * jax.nn.sigmoid(gate)
 
 
-def prelu(self, weight):
+def prelu(self: Array, weight: Array) -> Array:
     return jnp.where(self > 0, self, weight * self)
 
 
-def prelu_backward(grad_output, self, weight):
+def prelu_backward(grad_output: Array, self: Array, weight: Array) -> tuple[Array, Array]:
     positive = self > 0
     return jnp.where(positive, grad_output, weight * grad_output), where(positive, 0, self * grad_output)
 
 
-def softshrink(self, lambd):
+def softshrink(self: Array, lambd: Scalar) -> Array:
     return jnp.where(self > lambd, self - lambd, jnp.where(self < -lambd, self + lambd, self * 0))

@@ -1,40 +1,42 @@
-"""Binary arithmetic with torch's corner cases. Operands arrive in the computation dtype; scalars may be weakly typed."""
+"""Binary arithmetic with torch's corner cases. Operands have the computation dtype; scalars may be weakly typed."""
+
+from collections.abc import Callable
 
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
-from torchtpu.lowerings.checked import checked
-from torchtpu.lowerings.promotion import where
+from torchtpu.lowerings.checked import Checked, checked
+from torchtpu.lowerings.promotion import Scalar, where
 
 
-def add(self, other, alpha):
+def add(self: Array, other: Array, alpha: Scalar) -> Array:
     return self + _scaled(other, alpha)
 
 
-def sub(self, other, alpha):
+def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     return self - _scaled(other, alpha)
 
 
-def rsub(self, other, alpha):
+def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
     return other - _scaled(self, alpha)
 
 
-def addcmul(self, tensor1, tensor2, value):
+def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     return self + _scaled(tensor1, value) * tensor2
 
 
-def addcdiv(self, tensor1, tensor2, value):
+def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     return self + _scaled(tensor1, value) / tensor2
 
 
-def lerp(self, end, weight):
+def lerp(self: Array, end: Array, weight: Scalar) -> Array:
     """torch starts from the nearer end, so that weight 1 gives exactly `end`."""
     weight = lax.convert_element_type(weight, self.dtype)
     span = end - self
     return jnp.where(jnp.abs(weight) < 0.5, self + weight * span, end - span * (1 - weight))
 
 
-def divide(self, other, rounding_mode):
+def divide(self: Array, other: Array, rounding_mode: str | None) -> Array | Checked:
     if rounding_mode is None:
         if jnp.issubdtype(self.dtype, jnp.inexact):
             return self / other
@@ -42,23 +44,23 @@ def divide(self, other, rounding_mode):
     return floor_divide(self, other) if rounding_mode == "floor" else _truncated_divide(self, other)
 
 
-def floor_divide(self, other):
+def floor_divide(self: Array, other: Array) -> Array | Checked:
     if jnp.issubdtype(self.dtype, jnp.inexact):
         return _floor_divide_floating(self, other)
     return _without_zeros(_floor_divide_integer, self, other)
 
 
-def remainder(self, other):
+def remainder(self: Array, other: Array) -> Array | Checked:
     """The sign is that of the divisor."""
     return _without_zeros(jnp.remainder, self, other)
 
 
-def fmod(self, other):
+def fmod(self: Array, other: Array) -> Array | Checked:
     """The sign is that of the dividend."""
     return _without_zeros(lax.rem, self, other)
 
 
-def power(self, exponent):
+def power(self: Array, exponent: Scalar) -> Array:
     # A specialised exponent is a Python number; torch computes these without pow.
     forms = {2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: jnp.sqrt, -0.5: lax.rsqrt, -1: jnp.reciprocal}
     if isinstance(exponent, (int, float)) and exponent in forms:
@@ -69,20 +71,20 @@ def power(self, exponent):
     return lax.pow(*jnp.broadcast_arrays(self, exponent))
 
 
-def power_of_scalar(self, exponent):
+def power_of_scalar(self: Scalar, exponent: Array) -> Array:
     return power(lax.convert_element_type(self, exponent.dtype), exponent)
 
 
-def xlogy(self, other):
+def xlogy(self: Array, other: Array) -> Array:
     return where((self == 0) & ~jnp.isnan(other), 0, self * jnp.log(other))
 
 
-def heaviside(self, values):
+def heaviside(self: Array, values: Array) -> Array:
     zero = jnp.zeros_like(self)
     return jnp.where(self == zero, values, (self > zero).astype(self.dtype))
 
 
-def logaddexp(self, other):
+def logaddexp(self: Array, other: Array) -> Array:
     if not jnp.iscomplexobj(self):
         return jnp.logaddexp(self, other)
     # jnp would bring the angle back into [-pi, pi].
@@ -90,7 +92,7 @@ def logaddexp(self, other):
     return jnp.where(larger, self, other) + jnp.log1p(jnp.exp(jnp.where(larger, other - self, self - other)))
 
 
-def gcd(self, other):
+def gcd(self: Array, other: Array) -> Array:
     """Euclid's; jnp.gcd never ends on the most negative integer."""
     self, other = jnp.broadcast_arrays(self, other)
 
@@ -102,19 +104,19 @@ def gcd(self, other):
     return jnp.abs(lax.while_loop(lambda pair: jnp.any(pair[1] != 0), step, (self, other))[0])
 
 
-def lcm(self, other):
+def lcm(self: Array, other: Array) -> Array:
     divisor = gcd(self, other)
     return jnp.abs(lax.div(*jnp.broadcast_arrays(self, where(divisor == 0, 1, divisor))) * other)
 
 
-def _scaled(x, factor):
+def _scaled(x: Array, factor: Scalar) -> Array:
     """factor * x in x's own type: also for bool, where a product is `and`."""
     if isinstance(factor, (bool, int, float)) and factor == 1:
         return x
     return x * lax.convert_element_type(factor, x.dtype)
 
 
-def _without_zeros(fn, self, other):
+def _without_zeros(fn: Callable, self: Array, other: Array) -> Array | Checked:
     """An integer division, checked: torch raises ZeroDivisionError, XLA gives some number."""
     self, other = jnp.broadcast_arrays(self, other)
     if not jnp.issubdtype(self.dtype, jnp.integer):
@@ -123,18 +125,18 @@ def _without_zeros(fn, self, other):
     return checked(fn(self, where(zero, 1, other)), ~jnp.any(zero))
 
 
-def _truncated_divide(self, other):
+def _truncated_divide(self: Array, other: Array) -> Array | Checked:
     if jnp.issubdtype(self.dtype, jnp.inexact):
         return jnp.trunc(self / other)
     return _without_zeros(lax.div, self, other)
 
 
-def _floor_divide_integer(self, other):
+def _floor_divide_integer(self: Array, other: Array) -> Array:
     quotient, rest = lax.div(self, other), lax.rem(self, other)
     return quotient - ((rest != 0) & ((rest < 0) != (other < 0))).astype(quotient.dtype)
 
 
-def _floor_divide_floating(self, other):
+def _floor_divide_floating(self: Array, other: Array) -> Array:
     """Python's algorithm, as torch uses it: exact where floor(a / b) would round up; a / b itself for b == 0."""
     self, other = jnp.broadcast_arrays(self, other)
     rest = lax.rem(self, other)
@@ -146,7 +148,7 @@ def _floor_divide_floating(self, other):
     return jnp.where(other == 0, self / other, floor)
 
 
-def _power_integer(base, exponent):
+def _power_integer(base: Array, exponent: Array) -> Array:
     """By squaring, modulo the range. A negative exponent of anything but 1 and -1 truncates to 0."""
     base, exponent = jnp.broadcast_arrays(base, exponent)
 
@@ -161,9 +163,7 @@ def _power_integer(base, exponent):
     return jnp.where(exponent < 0, inverse, power)
 
 
-
-
-def cross(self, other, dim):
+def cross(self: Array, other: Array, dim: int) -> Array:
     rank = max(self.ndim, other.ndim)
     axes = [array.ndim - rank + dim for array in (self, other)]
     return jnp.cross(self, other, axisa=axes[0], axisb=axes[1], axisc=dim)

@@ -6,7 +6,7 @@ import jax
 
 
 class Checked(NamedTuple):
-    """`value` counts only where `ok`, a 0-d bool array, is true; otherwise the runtime asks torch CPU for its exception.
+    """`value` counts only if `ok`, a 0-d bool array, is true; otherwise the runtime asks torch CPU for its exception.
 
     `value` must be safe to compute either way: clamp the index, replace the divisor.
     """

@@ -1,33 +1,35 @@
 """New arrays from numbers, and values written over an array: results have the shape and dtype of what they replace."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from torchtpu.lowerings.opmath import opmath_dtype
-from torchtpu.lowerings.promotion import cast, result_type, where
+from torchtpu.lowerings.promotion import Scalar, cast, result_type, where
 
 
-def fill(self, value):
+def fill(self: Array, value: Scalar) -> Array:
     return jnp.broadcast_to(cast(value, self.dtype), self.shape)
 
 
-def copy(self, src):
+def copy(self: Array, src: Array) -> Array:
     return fill(self, src)
 
 
-def masked_fill(self, mask, value):
+def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
     return jnp.where(mask.astype(bool), cast(value, self.dtype), self)
 
 
-def arange(start, end, step, dtype, length):
+def arange(start: Scalar, end: Scalar, step: Scalar, dtype: Any, length: int) -> Array:
     """`length` numbers; an integer dtype truncates start and step first, as torch does."""
     dtype = dtype or result_type(start, end, step)
     compute = opmath_dtype(dtype)
     return (cast(start, compute) + cast(step, compute) * lax.iota(compute, length)).astype(dtype)
 
 
-def linspace(start, end, steps, dtype):
+def linspace(start: Scalar, end: Scalar, steps: int, dtype: Any) -> Array:
     """Each half is counted from its own end, which makes both ends exact; integers are what float64 truncates to."""
     dtype = dtype or result_type(start, end, 1.0)
     compute = opmath_dtype(dtype) if jnp.issubdtype(dtype, jnp.inexact) else jnp.float64
@@ -38,29 +40,29 @@ def linspace(start, end, steps, dtype):
     return cast(jnp.where(index < max(steps // 2, 1), start + step * rising, end - step * falling), dtype)
 
 
-def eye(n, dtype):
+def eye(n: int, dtype: Any) -> Array:
     return eye_m(n, n, dtype)
 
 
-def eye_m(n, m, dtype):
+def eye_m(n: int, m: int, dtype: Any) -> Array:
     return (_column_minus_row((n, m)) == 0).astype(dtype or jnp.float32)
 
 
-def tril_indices(row, col, offset, dtype):
+def tril_indices(row: int, col: int, offset: int, dtype: Any) -> Array:
     return jnp.asarray(np.stack(np.tril_indices(row, offset, col)), dtype)
 
 
-def triu_indices(row, col, offset, dtype):
+def triu_indices(row: int, col: int, offset: int, dtype: Any) -> Array:
     return jnp.asarray(np.stack(np.triu_indices(row, offset, col)), dtype)
 
 
-def tril(self, diagonal):
+def tril(self: Array, diagonal: int) -> Array:
     return where(_column_minus_row(self.shape[-2:]) <= diagonal, self, jnp.zeros_like(self))
 
 
-def triu(self, diagonal):
+def triu(self: Array, diagonal: int) -> Array:
     return where(_column_minus_row(self.shape[-2:]) >= diagonal, self, jnp.zeros_like(self))
 
 
-def _column_minus_row(shape):
+def _column_minus_row(shape: tuple[int, ...]) -> Array:
     return lax.broadcasted_iota(jnp.int32, shape, 1) - lax.broadcasted_iota(jnp.int32, shape, 0)

@@ -1,54 +1,55 @@
 """One array in, one array out, element by element: where torch and jnp differ. Activations have their own module."""
 
 import math
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
-from torchtpu.lowerings.promotion import where
+from torchtpu.lowerings.promotion import Scalar, where
 
 
-def angle(self):
+def angle(self: Array) -> Array:
     if jnp.iscomplexobj(self):
         return jnp.angle(self)
     # jnp.angle would say pi for -0.0.
     return where(jnp.isnan(self), self, where(self < 0, math.pi, jnp.zeros_like(self)))
 
 
-def sign(self):
+def sign(self: Array) -> Array:
     """-1, 0 or 1; a nan has none and gives 0."""
     if self.dtype == jnp.bool_:
         return self
     return (self > 0).astype(self.dtype) - (self < 0).astype(self.dtype)
 
 
-def sgn(self):
+def sgn(self: Array) -> Array:
     return jnp.sign(self) if jnp.iscomplexobj(self) else sign(self)
 
 
-def signbit(self):
+def signbit(self: Array) -> Array:
     return jnp.signbit(self) if jnp.issubdtype(self.dtype, jnp.floating) else self < jnp.zeros_like(self)
 
 
-def round_decimals(self, decimals):
+def round_decimals(self: Array, decimals: int) -> Array:
     scale = 10.0 ** abs(decimals)
     return jnp.round(self * scale) / scale if decimals >= 0 else jnp.round(self / scale) * scale
 
 
-def digamma(self):
+def digamma(self: Array) -> Array:
     """Poles: digamma(+-0) is -+inf, and nan at the negative integers."""
     negative_integer = (self < 0) & (self == jnp.floor(self))
     pole = jnp.copysign(lax.full_like(self, jnp.inf), -self)
     return where(self == 0, pole, where(negative_integer, jnp.nan, lax.digamma(self)))
 
 
-def i0(self):
+def i0(self: Array) -> Array:
     """The modified Bessel function; XLA has the scaled form, exp(-|x|) I0(x)."""
     return jnp.exp(jnp.abs(self)) * lax.bessel_i0e(self)
 
 
-def logit(self, eps):
+def logit(self: Array, eps: Scalar | None) -> Array:
     if eps is not None:
         # A negative eps means no clamping.
         eps = lax.convert_element_type(eps, self.dtype)
@@ -56,7 +57,7 @@ def logit(self, eps):
     return jnp.log(self / (1 - self))
 
 
-def logit_backward(grad_output, self, eps):
+def logit_backward(grad_output: Array, self: Array, eps: Scalar | None) -> Array:
     slope = grad_output / (self * (1 - self))
     if eps is None:
         return where((self < 0) | (self > 1), jnp.nan, slope)
@@ -66,7 +67,7 @@ def logit_backward(grad_output, self, eps):
     return where((self < low) | (self > 1 - low), outside, slope)
 
 
-def nan_to_num(self, nan, posinf, neginf):
+def nan_to_num(self: Array, nan: Scalar | None, posinf: Scalar | None, neginf: Scalar | None) -> Array:
     """Infinities become the largest numbers of the type that torch stores, so bfloat16 is not computed in float32."""
     if not jnp.issubdtype(self.dtype, jnp.inexact):
         return self
@@ -83,23 +84,23 @@ def nan_to_num(self, nan, posinf, neginf):
     return self
 
 
-def log_sigmoid_forward(self):
+def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
     """log(sigmoid(x)) without overflow, and exp(-|x|), which torch keeps for the backward."""
     buffer = jnp.exp(-jnp.abs(self))
     return jnp.minimum(self, 0) - jnp.log1p(buffer), buffer
 
 
-def log_sigmoid_backward(grad_output, self, buffer):
+def log_sigmoid_backward(grad_output: Array, self: Array, buffer: Array) -> Array:
     del buffer  # sigmoid(-x) is as cheap as what torch derives from it
     return grad_output * jax.nn.sigmoid(-self)
 
 
-def i1(self):
+def i1(self: Array) -> Array:
     """The modified Bessel function of order 1, as for i0."""
     return jnp.exp(jnp.abs(self)) * lax.bessel_i1e(self)
 
 
-def polygamma(n, self):
+def polygamma(n: int, self: Array) -> Array:
     """The n-th derivative of digamma: Hurwitz's zeta for positive arguments, and their reflection at 1/2."""
     if n == 0:
         return digamma(self)
@@ -114,10 +115,10 @@ def polygamma(n, self):
     return where(pole, (-1) ** (n + 1) * math.inf, value)
 
 
-def _cotangent(x):
+def _cotangent(x: Array) -> Array:
     """pi cot(pi x), whose period is 1: near 0 there are more digits."""
     return math.pi / jnp.tan(math.pi * (x - jnp.round(x)))
 
 
-def _derivative(fn):
+def _derivative(fn: Callable) -> Callable:
     return lambda x: jax.jvp(fn, (x,), (jnp.ones_like(x),))[1]

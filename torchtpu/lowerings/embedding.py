@@ -9,6 +9,8 @@ from torchtpu.lowerings.opmath import opmath
 
 def embedding(weight: Array, indices: Array, padding_idx: int, scale_grad_by_freq: bool, sparse: bool) -> Checked:
     """Only the gradient knows of padding and frequencies."""
+    if weight.shape[0] == 0:
+        return checked(jnp.zeros((*indices.shape, *weight.shape[1:]), weight.dtype), jnp.array(indices.size == 0))
     in_range = (indices >= 0) & (indices < weight.shape[0])
     return checked(jnp.take(weight, indices, axis=0, mode="clip"), jnp.all(in_range))
 

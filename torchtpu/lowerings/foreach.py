@@ -3,12 +3,17 @@
 torch lets the lists mix dtypes; every row is promoted by itself, as the op on its own elements would be.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 
 from torchtpu.lowerings import arithmetic, elementwise, reduction
-from torchtpu.lowerings.promotion import cast, pointwise
+from torchtpu.lowerings.promotion import Scalar, cast, pointwise
+
+# One of the lists: an array for each row.
+Column = Sequence[Array]
 
 
 def _each(fn: Callable, *columns, int_to_float: bool = False) -> list:
@@ -18,54 +23,54 @@ def _each(fn: Callable, *columns, int_to_float: bool = False) -> list:
     return [pointwise(fn, *row, int_to_float=int_to_float) for row in zip(*full)]
 
 
-def _unary(fn, int_to_float=False):
-    def lowering(self):
+def _unary(fn: Callable, int_to_float: bool = False) -> Callable:
+    def lowering(self: Column) -> list[Array]:
         return _each(fn, self, int_to_float=int_to_float)
 
     return lowering
 
 
-def _with_scalar(fn, int_to_float=False):
-    def lowering(self, scalar):
+def _with_scalar(fn: Callable, int_to_float: bool = False) -> Callable:
+    def lowering(self: Column, scalar: Scalar) -> list[Array]:
         return _each(fn, self, scalar, int_to_float=int_to_float)
 
     return lowering
 
 
-def _with_scalars(fn, int_to_float=False):
-    def lowering(self, scalars):
+def _with_scalars(fn: Callable, int_to_float: bool = False) -> Callable:
+    def lowering(self: Column, scalars: Sequence[Scalar] | Array) -> list[Array]:
         return _each(fn, self, scalars, int_to_float=int_to_float)
 
     return lowering
 
 
-def _with_other(fn, int_to_float=False):
+def _with_other(fn: Callable, int_to_float: bool = False) -> Callable:
     """`other` is a list, or one 0-d array for all."""
 
-    def lowering(self, other):
+    def lowering(self: Column, other: Column | Array) -> list[Array]:
         return _each(fn, self, other, int_to_float=int_to_float)
 
     return lowering
 
 
-def _with_other_and_alpha(fn):
-    def lowering(self, other, alpha):
+def _with_other_and_alpha(fn: Callable) -> Callable:
+    def lowering(self: Column, other: Column | Array, alpha: Scalar) -> list[Array]:
         return _each(lambda x, y: fn(x, y, alpha), self, other)
 
     return lowering
 
 
-def _fused_value(fn):
-    def lowering(self, tensor1, tensor2, value):
+def _fused_value(fn: Callable) -> Callable:
+    def lowering(self: Column, tensor1: Column, tensor2: Column, value: Scalar) -> list[Array]:
         return _each(lambda x, y, z: fn(x, y, z, value), self, tensor1, tensor2)
 
     return lowering
 
 
-def _fused_scalars(fn):
+def _fused_scalars(fn: Callable) -> Callable:
     """`scalars` is a list of numbers or a vector, one for each row."""
 
-    def lowering(self, tensor1, tensor2, scalars):
+    def lowering(self: Column, tensor1: Column, tensor2: Column, scalars: Sequence[Scalar] | Array) -> list[Array]:
         return [
             pointwise(lambda x, y, z, value=value: fn(x, y, z, value), *row)
             for *row, value in zip(self, tensor1, tensor2, list(scalars))
@@ -74,11 +79,11 @@ def _fused_scalars(fn):
     return lowering
 
 
-def _add(x, y):
+def _add(x: Array, y: Array) -> Array:
     return arithmetic.add(x, y, 1)
 
 
-def _subtract(x, y):
+def _subtract(x: Array, y: Array) -> Array:
     return arithmetic.sub(x, y, 1)
 
 
@@ -113,33 +118,33 @@ addcdiv_value = _fused_value(arithmetic.addcdiv)
 addcdiv_scalars = _fused_scalars(arithmetic.addcdiv)
 
 
-def zero(self):
+def zero(self: Column) -> list[Array]:
     return [jnp.zeros_like(x) for x in self]
 
 
-def copy(self, src, non_blocking):
+def copy(self: Column, src: Column, non_blocking: bool) -> list[Array]:
     del non_blocking
     return [jnp.broadcast_to(cast(y, x.dtype), x.shape) for x, y in zip(self, src)]
 
 
-def pow(self, exponent):
+def pow(self: Column | Scalar, exponent: Column | Sequence[Scalar] | Scalar) -> list[Array]:
     """Either may be the number."""
     return _each(arithmetic.power, self, exponent)
 
 
-def lerp(self, tensors1, weights):
+def lerp(self: Column, tensors1: Column, weights: Column) -> list[Array]:
     return _each(arithmetic.lerp, self, tensors1, weights)
 
 
-def lerp_scalar(self, tensors1, weight):
+def lerp_scalar(self: Column, tensors1: Column, weight: Scalar | Sequence[Scalar]) -> list[Array]:
     return _each(arithmetic.lerp, self, tensors1, weight)
 
 
-def norm(self, ord, dtype):
+def norm(self: Column, ord: float, dtype: Any) -> list[Array]:
     return [_norm(x, ord, dtype) for x in self]
 
 
-def _norm(x, ord, dtype):
+def _norm(x: Array, ord: float, dtype: Any) -> Array:
     """Half types are summed in float32, as everywhere."""
     result = jnp.dtype(dtype or x.dtype)
     half = jnp.finfo(result).bits < 32

@@ -1,19 +1,21 @@
 """Reading and writing at positions that arrays hold.
 
-A position out of range makes the result void: see `checked`. Reads clamp such positions and writes drop them, so that the
-program itself stays safe. Where torch counts negative positions from the end, `_in_range` wraps them; JAX does not.
+A position out of range makes the result void: see `checked`. Reads clamp such positions and writes drop them, so that
+the program itself stays safe. Where torch counts negative positions from the end, `_in_range` wraps them; JAX does not.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
-from torchtpu.lowerings.checked import checked
-from torchtpu.lowerings.promotion import cast
+from torchtpu.lowerings.checked import Checked, checked
+from torchtpu.lowerings.promotion import Scalar, cast
 
 
-def index(self, indices):
+def index(self: Array, indices: Sequence[Array | None]) -> Checked:
     """self[indices]: None keeps a dimension; indexed dimensions that are not neighbours move to the front."""
     where, ok = _wrapped(self, indices)
     if 0 in _indexed_sizes(self, indices):  # nothing to read: an empty result, or an error
@@ -23,17 +25,19 @@ def index(self, indices):
     return checked(_read(self, where), ok)
 
 
-def index_put(self, indices, values, accumulate):
+def index_put(self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool) -> Checked:
     where, ok = _wrapped(self, indices)
     return checked(_write(self, where, values, "add" if accumulate else "set"), ok)
 
 
-def index_put_impl(self, indices, values, accumulate, unsafe):
+def index_put_impl(
+    self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool, unsafe: bool
+) -> Checked:
     del unsafe  # the check costs nothing here
     return index_put(self, indices, values, accumulate)
 
 
-def gather(self, dim, index, sparse_grad):
+def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array | Checked:
     del sparse_grad
     if not index.size:  # of any rank
         return jnp.zeros(index.shape, self.dtype)
@@ -43,27 +47,27 @@ def gather(self, dim, index, sparse_grad):
     return checked(_read(_vector(self), where).reshape(index.shape), ok)
 
 
-def scatter(self, dim, index, src):
+def scatter(self: Array, dim: int, index: Array, src: Array) -> Array | Checked:
     return _scatter(self, dim, index, src, "set")
 
 
-def scatter_value(self, dim, index, value):
+def scatter_value(self: Array, dim: int, index: Array, value: Scalar) -> Array | Checked:
     return _scatter(self, dim, index, value, "set")
 
 
-def scatter_add(self, dim, index, src):
+def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array | Checked:
     return _scatter(self, dim, index, src, "add")
 
 
-def scatter_with(self, dim, index, src, reduce):
+def scatter_with(self: Array, dim: int, index: Array, src: Array, reduce: str) -> Array | Checked:
     return _scatter(self, dim, index, src, reduce)
 
 
-def scatter_value_with(self, dim, index, value, reduce):
+def scatter_value_with(self: Array, dim: int, index: Array, value: Scalar, reduce: str) -> Array | Checked:
     return _scatter(self, dim, index, value, reduce)
 
 
-def scatter_reduce(self, dim, index, src, reduce, include_self):
+def scatter_reduce(self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool) -> Array | Checked:
     if not index.size:
         return self
     where, ok = _along(self, dim, index)
@@ -71,7 +75,7 @@ def scatter_reduce(self, dim, index, src, reduce, include_self):
     return checked(_reduce(_vector(self), where, source, reduce, include_self).reshape(self.shape), ok)
 
 
-def index_select(self, dim, index):
+def index_select(self: Array, dim: int, index: Array) -> Checked:
     index, ok = _in_range(index, _vector(self).shape[dim])
     index = index.reshape(-1)
     if not self.ndim:
@@ -81,39 +85,39 @@ def index_select(self, dim, index):
     return checked(jnp.take(self, index, axis=dim, mode="clip"), ok)
 
 
-def index_add(self, dim, index, source, alpha):
+def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Checked:
     return _at_index(self, dim, index, source * lax.convert_element_type(alpha, source.dtype), "add")
 
 
-def index_copy(self, dim, index, source):
+def index_copy(self: Array, dim: int, index: Array, source: Array) -> Checked:
     return _at_index(self, dim, index, source, "set", wrap=True)
 
 
-def index_fill(self, dim, index, value):
+def index_fill(self: Array, dim: int, index: Array, value: Scalar) -> Checked:
     return _at_index(self, dim, index, cast(value, self.dtype), "set", wrap=True)
 
 
-def index_reduce(self, dim, index, source, reduce, include_self):
+def index_reduce(self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool) -> Checked:
     index, ok = _in_range(index, _vector(self).shape[dim])
     where = (*(slice(None),) * dim, index.reshape(-1))
     source = source.reshape(_rows(self, dim, index))
     return checked(_reduce(_vector(self), where, source, reduce, include_self).reshape(self.shape), ok)
 
 
-def take(self, index):
+def take(self: Array, index: Array) -> Checked:
     index, ok = _in_range(index, self.size, wrap=True)
     if not self.size:
         return checked(jnp.zeros(index.shape, self.dtype), ok)
     return checked(_read(self.reshape(-1), index), ok)
 
 
-def put(self, index, source, accumulate):
+def put(self: Array, index: Array, source: Array, accumulate: bool) -> Checked:
     where, ok = _in_range(index, self.size, wrap=True)
     mode = "add" if accumulate else "set"
     return checked(_write(self.reshape(-1), (where,), source.reshape(index.shape), mode).reshape(self.shape), ok)
 
 
-def masked_scatter(self, mask, source):
+def masked_scatter(self: Array, mask: Array, source: Array) -> Checked:
     """The n-th true place of the mask takes the n-th element of `source`, which must hold enough of them."""
     shape = jnp.broadcast_shapes(self.shape, mask.shape)
     mask = jnp.broadcast_to(mask, shape)
@@ -125,14 +129,14 @@ def masked_scatter(self, mask, source):
     return checked(jnp.where(mask, picked, self), enough)
 
 
-def nonzero(self):
+def nonzero(self: Array) -> tuple[Array, Array]:
     """Positions, one a row, padded to one for every element; and their number."""
     found = jnp.nonzero(_vector(self), size=self.size, fill_value=0)
     rows = jnp.stack(found[: self.ndim], axis=1) if self.ndim else jnp.zeros((1, 0), jnp.int64)
     return rows.astype(jnp.int64), jnp.sum(self != 0, dtype=jnp.int32)
 
 
-def masked_select(self, mask):
+def masked_select(self: Array, mask: Array) -> tuple[Array, Array]:
     """The elements where `mask` is true, padded to all; and their number."""
     self, mask = jnp.broadcast_arrays(self, mask)
     # Their order is kept: a stable sort by "not chosen".
@@ -140,12 +144,12 @@ def masked_select(self, mask):
     return _read(self.reshape(-1), order), jnp.sum(mask, dtype=jnp.int32)
 
 
-def _vector(x):
+def _vector(x: Array) -> Array:
     """torch indexes a 0-d array as a vector of one."""
     return x if x.ndim else x.reshape(1)
 
 
-def _in_range(index, size, wrap=False):
+def _in_range(index: Array, size: int, wrap: bool = False) -> tuple[Array, Array]:
     """`index` ready for use, and whether all of it lies in [0, size), or [-size, size) if it wraps."""
     if index.dtype.itemsize < 4:
         index = index.astype(jnp.int32)
@@ -155,15 +159,15 @@ def _in_range(index, size, wrap=False):
     return (jnp.where(index < 0, index + size, index) if wrap else index), ok
 
 
-def _all(self, indices):
+def _all(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
     return [*indices, *[None] * (self.ndim - len(indices))]
 
 
-def _indexed_sizes(self, indices):
+def _indexed_sizes(self: Array, indices: Sequence[Array | None]) -> list[int]:
     return [n for n, i in zip(self.shape, indices) if i is not None]
 
 
-def _wrapped(self, indices):
+def _wrapped(self: Array, indices: Sequence[Array | None]) -> tuple[tuple, Array]:
     """A numpy index for torch's list of indices, and whether every position exists."""
     where, ok = [], jnp.array(True)
     for size, positions in zip(self.shape, indices):
@@ -176,7 +180,7 @@ def _wrapped(self, indices):
     return tuple(where), ok
 
 
-def _along(self, dim, index):
+def _along(self: Array, dim: int, index: Array) -> tuple[tuple, Array]:
     """A numpy index that moves along `dim` by `index` and stays in place elsewhere, and whether it is in range."""
     index = _vector(index)
     places = [lax.broadcasted_iota(jnp.int32, index.shape, axis) for axis in range(index.ndim)]
@@ -184,14 +188,14 @@ def _along(self, dim, index):
     return tuple(places), ok
 
 
-def _source(src, index):
+def _source(src: Scalar, index: Array) -> Scalar:
     """The corner of `src` that `index` covers; a number serves every place."""
     if not jnp.ndim(src):
         return src
     return src[tuple(slice(0, n) for n in _vector(index).shape)]
 
 
-def _scatter(self, dim, index, src, how):
+def _scatter(self: Array, dim: int, index: Array, src: Scalar, how: str) -> Array | Checked:
     if not index.size:  # of any rank
         return self
     where, ok = _along(self, dim, index)
@@ -199,7 +203,7 @@ def _scatter(self, dim, index, src, how):
     return checked(_write(_vector(self), where, source, how).reshape(self.shape), ok)
 
 
-def _at_index(self, dim, index, source, how, wrap=False):
+def _at_index(self: Array, dim: int, index: Array, source: Scalar, how: str, wrap: bool = False) -> Checked:
     """Writes `source` to the slices of `self` at the positions `index` along `dim`."""
     index, ok = _in_range(index, _vector(self).shape[dim], wrap)
     where = (*(slice(None),) * dim, index.reshape(-1))
@@ -208,16 +212,16 @@ def _at_index(self, dim, index, source, how, wrap=False):
     return checked(_write(_vector(self), where, source, how).reshape(self.shape), ok)
 
 
-def _rows(self, dim, index):
+def _rows(self: Array, dim: int, index: Array) -> tuple[int, ...]:
     shape = _vector(self).shape
     return (*shape[:dim], index.size, *shape[dim + 1 :])
 
 
-def _read(self, where):
+def _read(self: Array, where: tuple) -> Array:
     return self.at[where].get(mode="clip", wrap_negative_indices=False)
 
 
-def _write(self, where, source, how):
+def _write(self: Array, where: tuple, source: Scalar, how: str) -> Array:
     """self[where] = source, or the reduction `how` of both; out-of-range positions are dropped."""
     target = self.at[where]
     if self.dtype == jnp.bool_:  # a sum of truth values is `or`, a product `and`
@@ -234,7 +238,7 @@ def _write(self, where, source, how):
     return write(source, mode="drop", wrap_negative_indices=False)
 
 
-def _reduce(self, where, source, reduce, include_self):
+def _reduce(self: Array, where: tuple, source: Array, reduce: str, include_self: bool) -> Array:
     """scatter_reduce and index_reduce: places that nothing reaches keep their value."""
     ones = jnp.broadcast_to(jnp.ones((), jnp.int32), _read(self, where).shape)
     count = jnp.zeros(self.shape, jnp.int32).at[where].add(ones, mode="drop", wrap_negative_indices=False)
@@ -249,7 +253,7 @@ def _reduce(self, where, source, reduce, include_self):
     return result / count.astype(self.dtype)
 
 
-def _neutral(reduce, dtype):
+def _neutral(reduce: str, dtype: Any) -> Array:
     if reduce in ("sum", "mean"):
         return jnp.zeros((), dtype)
     if reduce == "prod":

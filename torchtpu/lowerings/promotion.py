@@ -6,9 +6,12 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from torchtpu.lowerings.opmath import opmath_dtype
+
+# A traced number, or a Python one where the program is specialised to it.
+Scalar = Array | complex
 
 _NUMBER_TYPES = {bool: jnp.bool_, int: jnp.int64, float: jnp.float32, complex: jnp.complex64}
 

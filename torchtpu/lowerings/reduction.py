@@ -1,96 +1,100 @@
-"""Reductions. `dim` is a tuple of non-negative axes, or one axis or None where torch's schema has `int dim` or `int? dim`."""
+"""Reductions. `dim` is a tuple of non-negative axes; for a schema with `int dim` or `int? dim`, one axis or None."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 from jax.scipy import special
 
 from torchtpu.lowerings import sorting
 from torchtpu.lowerings.promotion import where
 
+Dims = tuple[int, ...] | int | None
 
-def sum(self, dim, keepdim, dtype):
+
+def sum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Array:
     del dtype  # already the computation dtype
     return jnp.sum(self, axis=dim, keepdims=keepdim, dtype=self.dtype)
 
 
-def nansum(self, dim, keepdim, dtype):
+def nansum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Array:
     return sum(where(jnp.isnan(self), 0, self) if _inexact(self) else self, dim, keepdim, dtype)
 
 
-def mean(self, dim, keepdim, dtype):
+def mean(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Array:
     return sum(self, dim, keepdim, dtype) / _count(self, dim)
 
 
-def prod_all(self, dtype):
+def prod_all(self: Array, dtype: Any) -> Array:
     return jnp.prod(self, dtype=self.dtype)
 
 
-def prod(self, dim, keepdim, dtype):
+def prod(self: Array, dim: int, keepdim: bool, dtype: Any) -> Array:
     del dtype
     return jnp.prod(_vector(self), axis=dim, keepdims=keepdim, dtype=self.dtype).reshape(_shape(self, dim, keepdim))
 
 
-def all_all(self):
+def all_all(self: Array) -> Array:
     return all(self, None, False)
 
 
-def all(self, dim, keepdim):
+def all(self: Array, dim: Dims, keepdim: bool) -> Array:
     return _truth(jnp.all, self, dim, keepdim)
 
 
-def any_all(self):
+def any_all(self: Array) -> Array:
     return any(self, None, False)
 
 
-def any(self, dim, keepdim):
+def any(self: Array, dim: Dims, keepdim: bool) -> Array:
     return _truth(jnp.any, self, dim, keepdim)
 
 
-def max_dim(self, dim, keepdim):
+def max_dim(self: Array, dim: Dims, keepdim: bool) -> tuple[Array, Array]:
     return amax(self, dim, keepdim), argmax(self, dim, keepdim)
 
 
-def min_dim(self, dim, keepdim):
+def min_dim(self: Array, dim: Dims, keepdim: bool) -> tuple[Array, Array]:
     return amin(self, dim, keepdim), argmin(self, dim, keepdim)
 
 
-def amax(self, dim, keepdim):
+def amax(self: Array, dim: Dims, keepdim: bool) -> Array:
     return jnp.max(_vector(self), axis=dim, keepdims=keepdim).reshape(_shape(self, dim, keepdim))
 
 
-def amin(self, dim, keepdim):
+def amin(self: Array, dim: Dims, keepdim: bool) -> Array:
     return jnp.min(_vector(self), axis=dim, keepdims=keepdim).reshape(_shape(self, dim, keepdim))
 
 
-def aminmax(self, dim, keepdim):
+def aminmax(self: Array, dim: Dims, keepdim: bool) -> tuple[Array, Array]:
     return amin(self, dim, keepdim), amax(self, dim, keepdim)
 
 
-def argmax(self, dim, keepdim):
+def argmax(self: Array, dim: Dims, keepdim: bool) -> Array:
     """The first of equal ones; a nan is the largest."""
     return jnp.argmax(_vector(self), axis=dim, keepdims=keepdim).reshape(_shape(self, dim, keepdim))
 
 
-def argmin(self, dim, keepdim):
+def argmin(self: Array, dim: Dims, keepdim: bool) -> Array:
     return jnp.argmin(_vector(self), axis=dim, keepdims=keepdim).reshape(_shape(self, dim, keepdim))
 
 
-def var(self, dim, correction, keepdim):
+def var(self: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:
     return var_mean(self, dim, correction, keepdim)[0]
 
 
-def std(self, dim, correction, keepdim):
+def std(self: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:
     return jnp.sqrt(var(self, dim, correction, keepdim))
 
 
-def std_mean(self, dim, correction, keepdim):
+def std_mean(self: Array, dim: Dims, correction: float | None, keepdim: bool) -> tuple[Array, Array]:
     variance, average = var_mean(self, dim, correction, keepdim)
     return jnp.sqrt(variance), average
 
 
-def var_mean(self, dim, correction, keepdim):
+def var_mean(self: Array, dim: Dims, correction: float | None, keepdim: bool) -> tuple[Array, Array]:
     """In two passes. A complex number varies by its distance from the mean."""
     average = mean(self, dim, True, None)
     deviation = self - average
@@ -103,7 +107,7 @@ def var_mean(self, dim, correction, keepdim):
     return variance, average if keepdim else average.reshape(variance.shape)
 
 
-def vector_norm(self, ord, dim, keepdim, dtype):
+def vector_norm(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -> Array:
     if dtype is not None:
         self = self.astype(dtype)
     size = jnp.abs(self)
@@ -120,28 +124,28 @@ def vector_norm(self, ord, dim, keepdim, dtype):
     return jnp.sum(size**ord, axis=dim, keepdims=keepdim) ** (1 / ord)
 
 
-def norm(self, p, dim, keepdim):
+def norm(self: Array, p: float | None, dim: Dims, keepdim: bool) -> Array:
     return vector_norm(self, 2 if p is None else p, dim, keepdim, None)
 
 
-def norm_dtype(self, p, dim, keepdim, dtype):
+def norm_dtype(self: Array, p: float | None, dim: Dims, keepdim: bool, dtype: Any) -> Array:
     return vector_norm(self, 2 if p is None else p, dim, keepdim, dtype)
 
 
-def logsumexp(self, dim, keepdim):
+def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     return special.logsumexp(self, axis=dim, keepdims=keepdim)
 
 
-def count_nonzero(self, dim):
+def count_nonzero(self: Array, dim: Dims) -> Array:
     return jnp.sum(self.astype(bool), axis=dim, dtype=jnp.int64)
 
 
-def trace(self):
+def trace(self: Array) -> Array:
     on_diagonal = lax.broadcasted_iota(jnp.int32, self.shape, 0) == lax.broadcasted_iota(jnp.int32, self.shape, 1)
     return jnp.sum(where(on_diagonal, self, 0), dtype=self.dtype)
 
 
-def median_all(self):
+def median_all(self: Array) -> Array:
     """The lower of the middle two; nan if there is one, or nothing at all."""
     flat = jnp.sort(self.ravel())
     if not flat.size:
@@ -150,7 +154,7 @@ def median_all(self):
     return jnp.where(jnp.isnan(flat[-1]), flat[-1], middle) if _inexact(self) else middle
 
 
-def median(self, dim, keepdim):
+def median(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The lower of the middle two and where it is; or the first nan."""
     values, order = sorting.sort(self, True, dim, False)
     if not self.ndim:
@@ -165,25 +169,25 @@ def median(self, dim, keepdim):
     return tuple(x if keepdim else jnp.squeeze(x, dim) for x in found)
 
 
-def _truth(fn, self, dim, keepdim):
+def _truth(fn: Callable, self: Array, dim: Dims, keepdim: bool) -> Array:
     result = fn(self.astype(bool), axis=dim if self.ndim else None, keepdims=keepdim)
     return result.astype(self.dtype) if self.dtype == jnp.uint8 else result  # torch's history
 
 
-def _inexact(x):
+def _inexact(x: Array) -> bool:
     return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
-def _count(x, dim):
+def _count(x: Array, dim: tuple[int, ...] | None) -> int:
     return math.prod(x.shape) if dim is None else math.prod(x.shape[axis] for axis in dim)
 
 
-def _vector(x):
+def _vector(x: Array) -> Array:
     """A 0-d array as a vector of one: torch reduces it along dim 0."""
     return x if x.ndim else x.reshape(1)
 
 
-def _shape(x, dim, keepdim):
+def _shape(x: Array, dim: Dims, keepdim: bool) -> tuple[int, ...]:
     """What reducing `x` along `dim` leaves."""
     axes = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
     return tuple(1 if axis in axes else n for axis, n in enumerate(x.shape) if keepdim or axis not in axes)

@@ -2,10 +2,10 @@
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 
-def sort(self, stable, dim, descending):
+def sort(self: Array, stable: bool | None, dim: int, descending: bool) -> tuple[Array, Array]:
     del stable  # always
     if not self.ndim:
         return self, jnp.zeros((), jnp.int64)
@@ -19,7 +19,7 @@ def sort(self, stable, dim, descending):
     return values, order.astype(jnp.int64)
 
 
-def topk(self, k, dim, largest, sorted):
+def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
     del sorted  # always
     values, order = sort(self, True, dim, largest)
     if not self.ndim:
@@ -27,7 +27,7 @@ def topk(self, k, dim, largest, sorted):
     return lax.slice_in_dim(values, 0, k, axis=dim), lax.slice_in_dim(order, 0, k, axis=dim)
 
 
-def kthvalue(self, k, dim, keepdim):
+def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
     values, order = sort(self, True, dim, False)
     if not self.ndim:
         return values, order
@@ -35,7 +35,9 @@ def kthvalue(self, k, dim, keepdim):
     return pick(values, k - 1, k, axis=dim), pick(order, k - 1, k, axis=dim)
 
 
-def searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
+def searchsorted(
+    sorted_sequence: Array, self: Array, out_int32: bool, right: bool, side: str | None, sorter: Array | None
+) -> Array:
     """Where each value goes in the row that it faces; a single row serves all values."""
     if sorter is not None:
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, axis=-1)
@@ -57,5 +59,7 @@ def searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     return place.reshape(self.shape).astype(jnp.int32 if out_int32 else jnp.int64)
 
 
-def bucketize(self, boundaries, out_int32, right):
+def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> Array:
+    if boundaries.ndim != 1:
+        raise ValueError(f"boundaries have one dimension, not {boundaries.ndim}")
     return searchsorted(boundaries, self, out_int32, right, None, None)

@@ -7,7 +7,9 @@ import jax
 import jax.numpy as jnp
 
 
-def vjp(fn: Callable, *, wrt: Sequence[str], cotangent: Any, mask: Sequence[bool] | None, arguments: dict[str, Any]):
+def vjp(
+    fn: Callable, *, wrt: Sequence[str], cotangent: Any, mask: Sequence[bool] | None, arguments: dict[str, Any]
+) -> Any:
     """The gradients of `fn(**arguments)` with respect to the arguments `wrt`, weighted by `cotangent`.
 
     `cotangent` is an array, or a list of them if `fn` has several outputs; None in the list stands for zero.

@@ -49,12 +49,13 @@ def second_look(overload: str, entry: str, args: list[Any]) -> None:
 
 
 def _meta(call: Call) -> meta.Meta | None:
-    if call.entry.meta == "jax":
-        return None
-    try:
-        return meta.run(call)
-    except meta.NoMeta:
-        return None
+    if call.entry.meta != "jax":
+        try:
+            return meta.run(call)
+        except meta.NoMeta:
+            pass
+    meta.ask_the_cpu(call)
+    return None
 
 
 def _lower(call: Call, promised: meta.Meta | None) -> dict[str, Any]:

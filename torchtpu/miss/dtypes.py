@@ -59,7 +59,6 @@ _KINDS = {
     "default": KIND.DEFAULT,
     "int_to_float": KIND.INT_TO_FLOAT,
     "int_to_long": KIND.BOOL_TO_LONG,
-    "bool": KIND.ALWAYS_BOOL,
     "complex_to_float": KIND.COMPLEX_TO_FLOAT,
 }
 
@@ -77,17 +76,19 @@ def from_number(number: int) -> torch.dtype:
     return _BY_NUMBER[number]
 
 
-def computation_dtype(kind: str, operands: Iterable[Any], dtype: torch.dtype | None) -> torch.dtype:
-    """The dtype that `promote: kind` computes in, for tensors and Python numbers under torch's rules.
+def promotion(kind: str, operands: Iterable[Any], dtype: torch.dtype | None) -> tuple[torch.dtype, torch.dtype]:
+    """The dtypes that `promote: kind` computes in and returns, for tensors and Python numbers under torch's rules.
 
     dtype: the value of the op's own dtype argument, which wins.
     """
     if dtype is not None:
-        return get_computation_dtype(dtype)
+        return get_computation_dtype(dtype), dtype
+    if kind == "bool":  # comparisons compute nothing: what they compare is rounded to the operands' own dtype
+        return elementwise_dtypes(*operands, type_promotion_kind=KIND.DEFAULT)[1], torch.bool
     computed, result = elementwise_dtypes(*operands, type_promotion_kind=_KINDS[kind])
     if kind == "int_to_long" and not (result.is_floating_point or result.is_complex):
-        return torch.int64
-    return computed
+        return torch.int64, torch.int64
+    return computed, result
 
 
 def number_format(number: Any, computed: torch.dtype | None, wide: bool) -> str:
@@ -100,7 +101,8 @@ def number_format(number: Any, computed: torch.dtype | None, wide: bool) -> str:
         if isinstance(number, torch.Tensor):
             number = torch.zeros((), dtype=number.dtype).item()
         kind = "c" if isinstance(number, complex) else "f" if isinstance(number, float) else "s"
-        bits = 64 if wide else 32
+        large = isinstance(number, int) and not -(2**31) <= number < 2**31  # which the key tells apart
+        bits = 64 if wide or large else 32
     else:
         kind = "c" if computed.is_complex else "f" if computed.is_floating_point else "s"
         bits = 64 if computed in (torch.float64, torch.int64, torch.complex128, torch.uint32, torch.uint64) else 32

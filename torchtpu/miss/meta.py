@@ -14,7 +14,7 @@ from torchtpu.miss.meta_fixes import FIXES
 class Meta:
     """results: per return of the schema a meta tensor, a list of them, None, or a number.
 
-    resized: per use of a written argument the sizes and strides that PyTorch gave it, where they changed.
+    resized: per use of a written argument the sizes and strides that PyTorch gave it, where the sizes changed.
     """
 
     results: tuple[Any, ...]
@@ -42,8 +42,9 @@ def run(call: Call) -> Meta:
     except NotImplementedError as error:
         raise NoMeta from error
     except Exception as error:
-        look_at_cpu(call.overload, call.entry.name, call.args)
-        raise error
+        if look_at_cpu(call.overload, call.entry.name, call.args):
+            raise NoMeta from error  # meta kernels have errors of their own
+        raise
     _ask_the_cpu_about(call, stand_ins, positional, keyword)
     if call.entry.meta.startswith("fix:"):
         results = FIXES[call.entry.meta.removeprefix("fix:")](call, results)
@@ -52,7 +53,7 @@ def run(call: Call) -> Meta:
     resized = {}
     for use in call.uses:
         after = stand_ins[use.index]
-        if use.written and (tuple(after.shape), after.stride()) != (use.view.sizes, use.view.strides):
+        if use.written and tuple(after.shape) != use.view.sizes:
             resized[use.index] = (tuple(after.shape), after.stride())
     return Meta(results, resized)
 
@@ -106,16 +107,30 @@ def _writes_another_dtype(call: Call, positional: list[Any], keyword: dict[str, 
     )
 
 
-def look_at_cpu(overload: str, entry: str, args: list[Any]) -> None:
-    """Runs the call on CPU copies of its arguments, for the exception that it raises there; returns if there is none."""
+def ask_the_cpu(call: Call) -> None:
+    """Raises PyTorch's error for a call that meta kernels say nothing of, where one is likely.
+
+    Not for the device's own ops: the copies that a look at the CPU makes are among them.
+    """
+    own = "::" in call.entry.name
+    if not own and (_is_unusual(call) or any(argument.is_out for argument in call.arguments)):
+        look_at_cpu(call.overload, call.entry.name, call.args)
+
+
+def look_at_cpu(overload: str, entry: str, args: list[Any]) -> bool:
+    """Runs the call on CPU copies of its arguments, for the exception that it raises there.
+
+    Returns True if there is none, False if the CPU has no kernel for the op.
+    """
     op = find_op(overload, entry)
     if "overrideable" in overload or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(op.name(), "CPU"):
-        return  # an op that PyTorch leaves to devices
+        return False  # an op that PyTorch leaves to devices
     arguments = given_arguments(op, entry, args)
     copies = _CpuCopies()
     positional = [copies.of(value) for kwarg_only, _, value in arguments if not kwarg_only]
     keyword = {name: copies.of(value) for kwarg_only, name, value in arguments if kwarg_only}
     op(*positional, **keyword)
+    return True
 
 
 def _on_meta(argument: Argument, value: Any, given: Any, stand_ins: dict[int, torch.Tensor]) -> Any:

@@ -46,7 +46,8 @@ class Program:
         self.call = call
         self.meta = meta
         self.entry = call.entry
-        self.computed = self._computation_dtype()
+        # What the promoted arguments are brought to, and what results have that no meta kernel speaks of; or None.
+        self.computed, self.result = self._promotion()
         self.formats = {number.index: self._format(number) for number in call.numbers if not number.specialized}
         self.storages = sorted({use.storage for use in call.uses})
         self.starts = [use.wide for use in call.uses for _ in range(use.view.num_starts)]
@@ -82,20 +83,24 @@ class Program:
 
     # Arguments.
 
-    def _computation_dtype(self) -> torch.dtype | None:
+    def _promotion(self) -> tuple[torch.dtype | None, torch.dtype | None]:
         if self.entry.promote == "none":
-            return None
+            return None, None
         present = filter(self._has, self.entry.promoted)
         operands = [o for name in present for o in _flatten(self._argument(name).value) if o is not None]
         operands = [o.tensor if isinstance(o, Use) else o.value if isinstance(o, Number) else o for o in operands]
         given = self._argument("dtype").given if self._has("dtype") else self._factory_dtype()
-        return dtypes.computation_dtype(self.entry.promote, operands, given)
+        return dtypes.promotion(self.entry.promote, operands, given)
 
     def _factory_dtype(self) -> torch.dtype | None:
         """Factories take a dtype; their out= forms have an out of that dtype instead."""
         takes_dtype = any(param.name == "dtype" for param in self.entry.params)
         outs = [argument for argument in self.call.arguments if argument.is_out]
         return outs[0].value.tensor.dtype if takes_dtype and outs and not self._has("dtype") else None
+
+    def _default_dtype(self) -> torch.dtype | None:
+        """What a factory without a dtype makes: torch's default, which meta knows."""
+        return self.meta.results[0].dtype if self.meta and not self.call.uses else None
 
     def _format(self, number: Number) -> str:
         promoted = any(number in _flatten(self._argument(name).value) for name in filter(self._has, self.entry.promoted))
@@ -131,7 +136,8 @@ class Program:
                 continue
             argument = self._argument(param.name)
             if param.type.startswith("ScalarType"):
-                result[param.name] = argument.given and dtypes.to_numpy(argument.given)
+                dtype = argument.given or self._default_dtype()
+                result[param.name] = dtype and dtypes.to_numpy(dtype)
             else:
                 result[param.name] = lower(argument.value, param.name in self.entry.promoted)
                 if isinstance(result[param.name], tuple) and "Tensor" in param.type:
@@ -217,7 +223,11 @@ class Program:
     def _append_new(self, layout: Layout, outputs: list[Array], value: Array, meta: torch.Tensor | None) -> int:
         """A new tensor: its base has the dimensions in the order of meta's strides, so that it is dense in memory."""
         if meta is None:
+            if self.computed and value.dtype == dtypes.to_numpy(self.computed):
+                value = cast(value, dtypes.to_numpy(self.result))
             sizes, strides, dtype = value.shape, _contiguous_strides(value.shape), dtypes.to_torch(value.dtype)
+            if self.entry.meta == "fix:column_major" and value.ndim == 2:
+                strides = (1, value.shape[0])
         else:
             self._check_shape(value, tuple(meta.shape), "its result")
             sizes, strides, dtype = tuple(meta.shape), meta.stride(), meta.dtype
