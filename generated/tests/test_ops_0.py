@@ -126,6 +126,7 @@ class TestIndexPutImpl_(OpTest):
     entry = "_index_put_impl_"
     aten = "_index_put_impl_"
     overloads = ("_index_put_impl", "_index_put_impl.out", "_index_put_impl_")
+    xfail = {"noncontiguous": "what a write to an expanded tensor gives is undefined, and PyTorch warns of it"}
 
 
 class TestLogSoftmax(OpTest):
@@ -534,6 +535,7 @@ class TestPixelUnshuffle(OpTest):
     entry = "pixel_unshuffle"
     aten = "pixel_unshuffle"
     overloads = ("pixel_unshuffle", "pixel_unshuffle.out")
+    xfail = {"zero_size": "the CPU leaves an empty tensor as it is"}
 
 
 class TestRandpermGenerator(OpTest):

@@ -21,6 +21,18 @@ def _base(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
     return torch.arange(1, 1 + torch.Size(shape).numel()).reshape(shape).to(dtype)
 
 
+# XLA computes with subnormal numbers as with zero, and views of another dtype make them.
+_SUBNORMAL = 1e-37
+
+
+def _overlaps(tensor: torch.Tensor) -> bool:
+    """Whether two elements are one: PyTorch leaves open what a write does where it does not refuse it."""
+    addresses = torch.zeros((), dtype=torch.int64)
+    for size, stride in zip(tensor.shape, tensor.stride()):
+        addresses = addresses.unsqueeze(-1) + torch.arange(size) * stride
+    return addresses.unique().numel() < addresses.numel()
+
+
 class _Pair:
     """The same aliases on the CPU and on the device."""
 
@@ -37,6 +49,8 @@ class _Pair:
         self.ours.append(ours)
 
     def write(self, write, index: int) -> None:
+        if _overlaps(self.theirs[index]):
+            return
         theirs, ours = outcome(lambda: write(self.theirs[index])), outcome(lambda: write(self.ours[index]))
         if isinstance(theirs, Failure) or isinstance(ours, Failure):
             assert ours == theirs
@@ -45,7 +59,7 @@ class _Pair:
         for ours, theirs in zip(self.ours, self.theirs):
             assert ours.storage_offset() == theirs.storage_offset()
             assert ours._is_view() == theirs._is_view()
-            assert_same(ours, theirs, rtol=0, atol=0)
+            assert_same(ours, theirs, rtol=0, atol=_SUBNORMAL)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

@@ -1,7 +1,6 @@
 """One array in, one array out, element by element: where torch and jnp differ. Activations have their own module."""
 
 import math
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -98,27 +97,3 @@ def log_sigmoid_backward(grad_output: Array, self: Array, buffer: Array) -> Arra
 def i1(self: Array) -> Array:
     """The modified Bessel function of order 1, as for i0."""
     return jnp.exp(jnp.abs(self)) * lax.bessel_i1e(self)
-
-
-def polygamma(n: int, self: Array) -> Array:
-    """The n-th derivative of digamma: Hurwitz's zeta for positive arguments, and their reflection at 1/2."""
-    if n == 0:
-        return digamma(self)
-    reflected = self < 0.5
-    positive = jnp.where(reflected, 1 - self, self)
-    value = (-1) ** (n + 1) * math.factorial(n) * lax.zeta(lax.full_like(self, n + 1), positive)
-    slope = _cotangent
-    for _ in range(n):
-        slope = _derivative(slope)
-    pole = (self <= 0) & (self == jnp.floor(self))
-    value = jnp.where(reflected, (-1) ** n * value - slope(self), value)
-    return where(pole, (-1) ** (n + 1) * math.inf, value)
-
-
-def _cotangent(x: Array) -> Array:
-    """pi cot(pi x), whose period is 1: near 0 there are more digits."""
-    return math.pi / jnp.tan(math.pi * (x - jnp.round(x)))
-
-
-def _derivative(fn: Callable) -> Callable:
-    return lambda x: jax.jvp(fn, (x,), (jnp.ones_like(x),))[1]

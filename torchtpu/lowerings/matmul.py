@@ -53,8 +53,8 @@ def addbmm(self: Array, batch1: Array, batch2: Array, beta: Array, alpha: Array)
 
 def accumulate(self: Array, product: Array, beta: Array, alpha: Array) -> Array:
     """beta * self + alpha * product in self's dtype; as in BLAS, beta = 0 discards self with its nans."""
-    if jnp.issubdtype(self.dtype, jnp.integer):
-        alpha, beta = (lax.convert_element_type(number, self.dtype) for number in (alpha, beta))  # 0.6 counts as 0
+    if jnp.issubdtype(product.dtype, jnp.integer):  # ATen truncates the factors of integers
+        beta, alpha = (jnp.asarray(factor).astype(product.dtype) for factor in (beta, alpha))
     scaled = alpha * product
     if isinstance(beta, (int, float)):
         total = beta * opmath(self) + scaled if beta else scaled

@@ -87,6 +87,8 @@ def transformer_encoder_layer(
     def normalize(x: Array, weight: Array, bias: Array) -> Array:
         return layer_norm(x, (embed_dim,), weight, bias, eps)[0]
 
+    if not src.size:
+        return src
     x = src
     for transform, weight, bias in (
         (attend, norm_weight_1, norm_bias_1),
