@@ -398,6 +398,11 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}, {"dtype", Role::Static}}},
       {"nansum.out", "nansum", false, false, {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static},
        {"dtype", Role::Static}, {"out", Role::Write}}},
+      // narrow_copy
+      {"narrow_copy", "narrow_copy", false, true,
+       {{"self", Role::Read}, {"dim", Role::Static}, {"start", Role::Static}, {"length", Role::Static}}},
+      {"narrow_copy.out", "narrow_copy", false, true, {{"self", Role::Read}, {"dim", Role::Static},
+       {"start", Role::Static}, {"length", Role::Static}, {"out", Role::Write}}},
       // native_layer_norm
       {"native_layer_norm", "native_layer_norm", false, false, {{"input", Role::Read},
        {"normalized_shape", Role::Static}, {"weight", Role::Read}, {"bias", Role::Read}, {"eps", Role::Traced}}},

@@ -468,6 +468,9 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"beta", Role::Traced}, {"threshold", Role::Traced}}},
       {"softplus_backward.grad_input", "softplus_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"beta", Role::Traced}, {"threshold", Role::Traced}, {"grad_input", Role::Write}}},
+      // special_entr
+      {"special_entr", "special_entr", false, true, {{"self", Role::Read}}},
+      {"special_entr.out", "special_entr", false, true, {{"self", Role::Read}, {"out", Role::Write}}},
       // stack
       {"stack", "stack", false, false, {{"tensors", Role::Read}, {"dim", Role::Static}}},
       {"stack.out", "stack", false, false, {{"tensors", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},

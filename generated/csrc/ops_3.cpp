@@ -418,6 +418,10 @@ const std::vector<OpSpec>& specs() {
       // special_i1
       {"special_i1", "special_i1", false, false, {{"self", Role::Read}}},
       {"special_i1.out", "special_i1", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_xlog1py
+      {"special_xlog1py", "special_xlog1py", false, true, {{"self", Role::Read}, {"other", Role::Read}}},
+      {"special_xlog1py.out", "special_xlog1py", false, true,
+       {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       // sqrt
       {"sqrt", "sqrt", false, false, {{"self", Role::Read}}},
       {"sqrt.out", "sqrt", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

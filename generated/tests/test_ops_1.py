@@ -116,7 +116,7 @@ class TestScaledDotProductFusedAttentionOverrideableBackward(OpTest):
     entry = "_scaled_dot_product_fused_attention_overrideable_backward"
     aten = "_scaled_dot_product_fused_attention_overrideable_backward"
     overloads = ("_scaled_dot_product_fused_attention_overrideable_backward",)
-    tol = {"f32": 5e-05, "bf16": 0.03}
+    tol = {"f32": 5e-05, "bf16": {"rtol": 0.05, "atol": 0.1}}
 
 
 class TestSoftmax(OpTest):
@@ -137,7 +137,6 @@ class TestTransformerEncoderLayerFwd(OpTest):
     aten = "_transformer_encoder_layer_fwd"
     overloads = ("_transformer_encoder_layer_fwd", "_transformer_encoder_layer_fwd.out")
     tol = {"bf16": 0.05}
-    xfail = {"zero_size": "weights without rows fit nothing; the CPU does not look"}
 
 
 class TestUpsampleNearestExact1dBackward(OpTest):
@@ -187,7 +186,7 @@ class TestBinaryCrossEntropyWithLogits(OpTest):
     entry = "binary_cross_entropy_with_logits"
     aten = "binary_cross_entropy_with_logits"
     overloads = ("binary_cross_entropy_with_logits", "binary_cross_entropy_with_logits.out")
-    tol = {"bf16": 0.02}
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
 
 
 class TestBitwiseLeftShiftTensor(OpTest):
@@ -423,6 +422,12 @@ class TestNansum(OpTest):
     entry = "nansum"
     aten = "nansum"
     overloads = ("nansum", "nansum.out")
+
+
+class TestNarrowCopy(OpTest):
+    entry = "narrow_copy"
+    aten = "narrow_copy"
+    overloads = ("narrow_copy", "narrow_copy.out")
 
 
 class TestNativeLayerNorm(OpTest):

@@ -536,6 +536,12 @@ class TestSoftplusBackward(OpTest):
     overloads = ("softplus_backward", "softplus_backward.grad_input")
 
 
+class TestSpecialEntr(OpTest):
+    entry = "special_entr"
+    aten = "special_entr"
+    overloads = ("special_entr", "special_entr.out")
+
+
 class TestStack(OpTest):
     entry = "stack"
     aten = "stack"

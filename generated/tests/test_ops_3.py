@@ -508,6 +508,12 @@ class TestSpecialI1(OpTest):
     overloads = ("special_i1", "special_i1.out")
 
 
+class TestSpecialXlog1py(OpTest):
+    entry = "special_xlog1py"
+    aten = "special_xlog1py"
+    overloads = ("special_xlog1py", "special_xlog1py.out")
+
+
 class TestSqrt(OpTest):
     entry = "sqrt"
     aten = "sqrt"

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torchtpu import _C
 from torchtpu.generated import ENTRIES, OVERLOADS
 from torchtpu.lowerings.checked import Checked
+from torchtpu.lowerings.promotion import cast
 from torchtpu.miss import dtypes, views
 from torchtpu.miss.call import Argument, Call, Number, Use
 from torchtpu.miss.errors import LoweringError
@@ -75,14 +76,33 @@ class _Interpreter(TorchDispatchMode):
         overload = OVERLOADS.get(func.name().removeprefix("aten::"))
         if overload is not None and overload in ENTRIES:
             return self._evaluate(func, ENTRIES[overload], args, kwargs)
-        if func.is_view or func in _FACTORIES:
+        if func.has_kernel_for_dispatch_key(DispatchKey.CompositeImplicitAutograd):
+            return self._follow(func.decompose, args, kwargs)  # some of them are views only for some arguments
+        if func.is_view:
             return self._keep(func(*args, **kwargs))
+        if func in _FACTORIES:
+            return self._fresh(func(*args, **kwargs))
+        if func in _CASTS:
+            return self._copy(self._fresh(func(*args, **kwargs)), args[0])
+        if func is torch.ops.aten.copy_.default:
+            return self._copy(*args[:2])
         if func in self._table:
             return self._follow(self._table[func], args, kwargs)
-        for key in (DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd):
-            if func.has_kernel_for_dispatch_key(key):
-                return self._follow(lambda *a, key=key, **k: func._op_dk(key, *a, **k), args, kwargs)
+        if func.has_kernel_for_dispatch_key(DispatchKey.CompositeExplicitAutograd):
+            return self._follow(lambda *a, **k: func._op_dk(DispatchKey.CompositeExplicitAutograd, *a, **k), args, kwargs)
         raise LoweringError(self.call, f"its decomposition reaches {func.name()}, which has no entry (E305)")
+
+    def _fresh(self, meta: torch.Tensor) -> torch.Tensor:
+        """A new tensor, of zeros as far as anybody may look."""
+        self._bases[_storage(meta)] = jnp.zeros(_base_sizes(meta), dtypes.to_numpy(meta.dtype))
+        return self._keep(meta)
+
+    def _copy(self, meta: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+        """ATen's copies end in the devices' own, which for meta tensors do nothing."""
+        view = _view(meta)
+        values = jnp.broadcast_to(cast(self.read(source), view.dtype), view.sizes)
+        self._bases[_storage(meta)] = views.write(view, self._base(meta), view.starts_at(meta.storage_offset()), values)
+        return meta
 
     def _follow(self, body: Any, args: Any, kwargs: Any) -> Any:
         with self:
@@ -116,7 +136,8 @@ class _Interpreter(TorchDispatchMode):
             view = _view(meta)
             new = program.convert(value, view.dtype, written)
             self._keep(meta)
-            self._bases[_storage(meta)] = views.write(view, self._base(meta), view.starts_at(meta.storage_offset()), new)
+            base = self._base(meta) if written else jnp.zeros(_base_sizes(meta), view.dtype)
+            self._bases[_storage(meta)] = views.write(view, base, view.starts_at(meta.storage_offset()), new)
 
     def _inner_call(self, func: Any, entry: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[Call, dict, dict]:
         """The op as a Call whose uses are the meta tensors, each with a storage of its own."""
@@ -149,13 +170,16 @@ class _Interpreter(TorchDispatchMode):
         return call, bases, starts
 
     def _base(self, meta: torch.Tensor) -> Array:
-        return self._bases.get(_storage(meta), jnp.zeros(_base_sizes(meta), dtypes.to_numpy(meta.dtype)))
+        if _storage(meta) not in self._bases:
+            raise LoweringError(self.call, "its decomposition computes a value without an op that could be traced")
+        return self._bases[_storage(meta)]
 
     def _keep(self, result: Any) -> Any:
         self._alive.append(result)
         return result
 
 
+_CASTS = {torch.ops.aten._to_copy.default, torch.ops.prims.convert_element_type.default}
 _FACTORIES = {torch.ops.aten.empty.memory_format, torch.ops.aten.empty_strided.default}
 
 
