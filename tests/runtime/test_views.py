@@ -22,7 +22,10 @@ def _base(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
 
 
 def _is_left_open(tensor: torch.Tensor) -> bool:
-    """Whether correct devices may write different values: two elements are one, or a number is subnormal (XLA's are zero)."""
+    """Whether correct devices may write different values: where two elements are one, or a number is subnormal.
+
+    XLA computes with subnormal numbers as with zero.
+    """
     addresses = torch.zeros((), dtype=torch.int64)
     for size, stride in zip(tensor.shape, tensor.stride()):
         addresses = addresses.unsqueeze(-1) + torch.arange(size) * stride

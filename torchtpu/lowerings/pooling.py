@@ -81,7 +81,7 @@ def adaptive_max_pool(self: Array, output_size: tuple[int, ...]) -> tuple[Array,
 
 
 def max_with_indices(self: Array, axes: list[Windows] | list[Bins]) -> tuple[Array, Array]:
-    """The largest element of each window (the first of several, but the last nan) and its position in the flat plane."""
+    """The largest element of each window (the first of several, the last nan) and its position in the flat plane."""
     lowest = -jnp.inf if jnp.issubdtype(self.dtype, jnp.floating) else jnp.iinfo(self.dtype).min
     outside = -1
 
@@ -146,5 +146,5 @@ def avg_pool(
 
 max_pool2d, max_pool3d = (partial(max_pool_with_indices, rank=rank) for rank in (2, 3))
 max_pool2d_backward, max_pool3d_backward = (partial(max_pool_with_indices_backward, rank=rank) for rank in (2, 3))
-adaptive_max_pool2d_backward, adaptive_max_pool3d_backward = (partial(scatter_to_plane, rank=rank) for rank in (2, 3))
+adaptive_max_pool2d_backward = partial(scatter_to_plane, rank=2)
 avg_pool2d, avg_pool3d = (partial(avg_pool, rank=rank) for rank in (2, 3))

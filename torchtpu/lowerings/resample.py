@@ -1,7 +1,7 @@
 """Changing the size of the trailing axes: upsampling and adaptive averages.
 
-All of them are separable and linear: along each axis, an output is a weighted sum of a few inputs, its taps. Which inputs
-and with what weights depends on sizes only, and is worked out here in numpy.
+All of them are separable and linear: along each axis, an output is a weighted sum of a few inputs, its taps. Which
+inputs and with what weights depends on sizes only, and is worked out here in numpy.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,8 @@ def resample(self: Array, axes: list[Taps]) -> Array:
     value = opmath(self)
     for axis, taps in enumerate(axes, self.ndim - len(axes)):
         shape = [-1 if each == axis else 1 for each in range(self.ndim)]
-        value = sum(jnp.take(value, source, axis) * weight.astype(value.dtype).reshape(shape) for source, weight in taps)
+        weighted = (jnp.take(value, source, axis) * weight.astype(value.dtype).reshape(shape) for source, weight in taps)
+        value = sum(weighted)
     return value.astype(self.dtype)
 
 
@@ -37,7 +38,8 @@ def average_taps(size: int, count: int) -> Taps:
     starts, ends = outputs * size // count, -(-(outputs + 1) * size // count)
     widths = ends - starts
     return [
-        (np.minimum(starts + tap, ends - 1), np.where(tap < widths, 1 / widths, 0)) for tap in range(widths.max(initial=0))
+        (np.minimum(starts + tap, ends - 1), np.where(tap < widths, 1 / widths, 0))
+        for tap in range(widths.max(initial=0))
     ]
 
 
@@ -121,7 +123,6 @@ def upsample_backward(
 
 nearest_exact_taps = partial(nearest_taps, exact=True)
 adaptive_avg_pool2d_backward = partial(adaptive_avg_pool_backward, rank=2)
-adaptive_avg_pool3d_backward = partial(adaptive_avg_pool_backward, rank=3)
 nearest, nearest_backward = (partial(each, make_taps=nearest_taps) for each in (upsample, upsample_backward))
 nearest_exact, nearest_exact_backward = (
     partial(each, make_taps=nearest_exact_taps) for each in (upsample, upsample_backward)
