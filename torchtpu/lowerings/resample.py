@@ -21,8 +21,8 @@ def resample(self: Array, axes: list[Taps]) -> Array:
     value = opmath(self)
     for axis, taps in enumerate(axes, self.ndim - len(axes)):
         shape = [-1 if each == axis else 1 for each in range(self.ndim)]
-        weighted = (jnp.take(value, source, axis) * weight.astype(value.dtype).reshape(shape) for source, weight in taps)
-        value = sum(weighted)
+        factors = ((source, weight.astype(value.dtype).reshape(shape)) for source, weight in taps)
+        value = sum(jnp.take(value, source, axis) * factor for source, factor in factors)
     return value.astype(self.dtype)
 
 
