@@ -34,12 +34,14 @@ uint64_t global_state(bool matmul_precision) {
 // An integer that 32 bits do not hold travels in 64, and so selects another program.
 Tag number_type(const c10::IValue& number) {
   if (number.isInt()) return number.toInt() == static_cast<int32_t>(number.toInt()) ? Tag::Int : Tag::LongInt;
+  if (number.isUnsigned()) return Tag::LongInt;
   if (number.isBool()) return Tag::Bool;
   return number.isDouble() ? Tag::Double : Tag::Complex;
 }
 
 double as_double(const c10::IValue& number) {
   if (number.isInt()) return static_cast<double>(number.toInt());
+  if (number.isUnsigned()) return static_cast<double>(number.toUInt());
   if (number.isBool()) return number.toBool();
   return number.toDouble();
 }

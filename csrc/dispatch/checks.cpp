@@ -9,7 +9,7 @@ namespace torchtpu::dispatch::checks {
 namespace {
 
 bool is_number(const c10::IValue& value) {
-  return value.isInt() || value.isDouble() || value.isComplexDouble() || value.isBool();
+  return value.isInt() || value.isUnsigned() || value.isDouble() || value.isComplexDouble() || value.isBool();
 }
 
 double real(const c10::IValue& number) {
@@ -50,7 +50,7 @@ bool bounds_fit(Args args) {
   auto dtype = args[0].toTensor().scalar_type();
   for (const c10::IValue& bound : args.slice(1)) {
     // A bound of a higher kind changes the result's dtype, and with it what fits.
-    bool same_kind = bound.isInt() || (bound.isDouble() && c10::isFloatingType(dtype));
+    bool same_kind = bound.isInt() || bound.isUnsigned() || (bound.isDouble() && c10::isFloatingType(dtype));
     if (is_number(bound) && same_kind && !fits(bound.toScalar(), dtype)) return false;
   }
   return true;

@@ -35,10 +35,13 @@ void append(cache::Words& words, T value, cache::Format format) {
 }
 
 template <typename T>
-void append_element(cache::Words& words, const void* element, cache::Format format) {
-  auto value = *static_cast<const T*>(element);
+void append_element(cache::Words& words, T value, cache::Format format) {
   if constexpr (c10::is_complex<T>::value) {
     append(words, static_cast<c10::complex<double>>(value), format);
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    // Half of its range is negative as int64, which is right only where it stays an integer.
+    bool integral = format == cache::Format::S32 || format == cache::Format::S64;
+    integral ? append(words, static_cast<int64_t>(value), format) : append(words, static_cast<double>(value), format);
   } else if constexpr (std::is_integral<T>::value) {
     append(words, static_cast<int64_t>(value), format);
   } else {
@@ -53,12 +56,13 @@ void append_number(cache::Words& words, const TracedNumber& number, cache::Forma
     const c10::IValue& scalar = *number.scalar;
     if (scalar.isDouble()) return append(words, scalar.toDouble(), format);
     if (scalar.isInt()) return append(words, scalar.toInt(), format);
+    if (scalar.isUnsigned()) return append_element<uint64_t>(words, scalar.toUInt(), format);
     if (scalar.isBool()) return append(words, static_cast<int64_t>(scalar.toBool()), format);
     return append(words, scalar.toComplexDouble(), format);
   }
   const void* data = number.tensor->const_data_ptr();
   AT_DISPATCH_V2(number.tensor->scalar_type(), "torchtpu_cpu_number", AT_WRAP([&] {
-    append_element<scalar_t>(words, data, format);
+    append_element<scalar_t>(words, *static_cast<const scalar_t*>(data), format);
   }), AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), at::kBool, at::kHalf, at::kBFloat16);
 }
 

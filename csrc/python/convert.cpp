@@ -15,6 +15,7 @@ py::object to_python(const c10::IValue& value) {
     return tensor.defined() ? py::reinterpret_steal<py::object>(THPVariable_Wrap(tensor)) : py::none();
   }
   if (value.isInt()) return py::int_(value.toInt());
+  if (value.isUnsigned()) return py::int_(value.toUInt());
   if (value.isBool()) return py::bool_(value.toBool());
   if (value.isDouble()) return py::float_(value.toDouble());
   if (value.isComplexDouble()) {

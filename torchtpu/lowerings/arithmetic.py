@@ -66,6 +66,8 @@ def power(self: Array, exponent: Scalar) -> Array:
     if isinstance(exponent, (int, float)) and exponent in forms:
         return forms[exponent](self)
     exponent = lax.convert_element_type(exponent, self.dtype)
+    if self.dtype == jnp.bool_:
+        return self | ~exponent
     if jnp.issubdtype(self.dtype, jnp.integer):
         return _power_integer(self, exponent)
     return lax.pow(*jnp.broadcast_arrays(self, exponent))

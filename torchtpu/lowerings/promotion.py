@@ -17,12 +17,12 @@ _NUMBER_TYPES = {bool: jnp.bool_, int: jnp.int64, float: jnp.float32, complex: j
 
 
 def cast(value: Any, dtype: Any) -> Any:
-    """`value.to(dtype)`: a complex number loses its imaginary part, and -1.0 becomes 255 as uint8, as in torch."""
+    """`value.to(dtype)`: a complex number loses its imaginary part, and small integers wrap around, as in torch."""
     dtype = jnp.dtype(dtype)
     if not jnp.issubdtype(dtype, jnp.complexfloating):
         value = value.real
-    if dtype == jnp.uint8 and _kind(_dtype(value)) == 2:
-        value = lax.convert_element_type(value, jnp.int32)  # XLA would saturate at 0
+    if jnp.issubdtype(dtype, jnp.integer) and dtype.itemsize < 4 and _kind(_dtype(value)) == 2:
+        value = lax.convert_element_type(value, jnp.int32)  # XLA would saturate at the bounds
     return lax.convert_element_type(value, dtype)
 
 

@@ -59,12 +59,11 @@ def _meta(call: Call) -> meta.Meta | None:
 
 
 def _lower(call: Call, promised: meta.Meta | None) -> dict[str, Any]:
-    program = Program(call, promised)
     try:
-        return _trace(program)
+        return _trace(Program(call, promised))
     except NeedsResize as resize:
         return {"resizes": [(use, s, _contiguous_strides(s)) for use, s in resize.sizes.items()]}
-    except LoweringError:
+    except (LoweringError, NotImplementedError):
         raise
     except Exception as error:
         # Some arguments only kernels refuse, and meta has none.

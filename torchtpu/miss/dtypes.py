@@ -64,6 +64,9 @@ _KINDS = {
 
 
 def to_numpy(dtype: torch.dtype) -> np.dtype:
+    """Raises NotImplementedError for a dtype that XLA does not have."""
+    if dtype not in _NUMPY:
+        raise NotImplementedError(f"torchtpu: a tpu tensor cannot have dtype {dtype}")
     return np.dtype(_NUMPY[dtype])
 
 

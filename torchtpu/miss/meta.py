@@ -82,6 +82,8 @@ _SMALL = 1 << 16  # elements: so many are copied and computed on the CPU in less
 def _is_unusual(call: Call) -> bool:
     """Dtypes that not every kernel takes, or takes together; asked of small tensors only."""
     used = {use.tensor.dtype for use in call.uses}
+    values = [n.value.dtype if isinstance(n.value, torch.Tensor) else type(n.value) for n in call.numbers]
+    used |= {dtype for dtype in values if dtype in (bool, complex, torch.bool, torch.complex64, torch.complex128)}
     plain = used <= {torch.float32, torch.int64} and (len(used) == 1 or call.entry.promote != "none")
     return not plain and sum(use.tensor.numel() for use in call.uses) <= _SMALL
 
