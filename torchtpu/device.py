@@ -37,6 +37,12 @@ def is_initialized() -> bool:
     return _C.initialized() and not _bad_fork
 
 
+def __getattr__(name: str) -> bool:
+    if name == "_initialized":  # what torch.utils.checkpoint asks before it saves the random state
+        return is_initialized()
+    raise AttributeError(f"module 'torch.tpu' has no attribute '{name}'")
+
+
 def init() -> None:
     """Starts the device's runtime, which otherwise starts at its first use. Raises what prevents it."""
     global _seed_of_other_devices

@@ -17,6 +17,12 @@ DeviceBuffer::DeviceBuffer(Base base, size_t nbytes, c10::DeviceIndex device)
 
 DeviceBuffer::~DeviceBuffer() { release_address(address_, nbytes_); }
 
+DeviceBuffer& DeviceBuffer::at_address(const void* address) {
+  DeviceBuffer* found = address ? find_live_buffer(address) : nullptr;
+  TORCH_CHECK(found, "torchtpu: a tpu tensor was made of the address ", address, ", which no tpu storage has");
+  return *found;
+}
+
 pjrt::BufferRef DeviceBuffer::load_locked() {
   TORCH_CHECK(failure_.empty(), failure_);
   if (!buffer_) {
@@ -72,7 +78,7 @@ void DeviceBuffer::reset(Base base, size_t nbytes) {
 
 c10::DataPtr make_data_ptr(Base base, size_t nbytes, c10::DeviceIndex device) {
   auto* handle = new DeviceBuffer(std::move(base), nbytes, device);
-  return {handle->address(), handle, [](void* context) { delete static_cast<DeviceBuffer*>(context); },
+  return {handle->address(), handle, &DeviceBuffer::destroy,
           c10::Device(c10::DeviceType::PrivateUse1, device)};
 }
 

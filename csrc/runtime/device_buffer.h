@@ -35,10 +35,15 @@ class DeviceBuffer {
   DeviceBuffer(const DeviceBuffer&) = delete;
   ~DeviceBuffer();
 
-  // The handle behind a tpu storage. Throws when the storage was freed (resize_(0)) or belongs to another allocator.
+  // The handle behind a tpu storage. One that somebody made of a data_ptr() (pickle, DLPack) leads to the handle of that address;
+  // throws when there is none.
   static DeviceBuffer& of(const c10::Storage& storage) {
-    return *static_cast<DeviceBuffer*>(storage.data_ptr().get_context());
+    const auto& data = storage.data_ptr();
+    if (C10_LIKELY(data.get_deleter() == &destroy)) return *static_cast<DeviceBuffer*>(data.get_context());
+    return at_address(data.get());
   }
+  // The deleter of the DataPtr that owns a handle.
+  static void destroy(void* handle) { delete static_cast<DeviceBuffer*>(handle); }
 
   const Base& base() const { return base_; }
   c10::DeviceIndex device() const { return device_; }
@@ -60,6 +65,7 @@ class DeviceBuffer {
   void reset(Base base, size_t nbytes);
 
  private:
+  static DeviceBuffer& at_address(const void* address);
   pjrt::BufferRef load_locked();
 
   Base base_;

@@ -42,6 +42,16 @@ LiveBufferNode::~LiveBufferNode() {
   if (next_) next_->previous_ = previous_;
 }
 
+DeviceBuffer* find_live_buffer(const void* address) {
+  for (Shard& shard : shards()) {
+    std::lock_guard lock(shard.lock);
+    for (auto* node = shard.head; node; node = node->next()) {
+      if (node->owner()->address() == address) return node->owner();
+    }
+  }
+  return nullptr;
+}
+
 void await_live_buffers(c10::DeviceIndex device) {
   std::vector<pjrt::BufferRef> buffers;
   for (Shard& shard : shards()) {

@@ -23,6 +23,9 @@ class LiveBufferNode {
   LiveBufferNode* next_ = nullptr;
 };
 
+// The buffer whose storage starts at this address, or null.
+DeviceBuffer* find_live_buffer(const void* address);
+
 // Blocks until every buffer on `device` holds its value; throws the first failure.
 void await_live_buffers(c10::DeviceIndex device);
 

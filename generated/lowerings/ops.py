@@ -1077,8 +1077,8 @@ def huber_loss(self, target, reduction, delta):
 
 def huber_loss_backward(grad_output, self, target, reduction, delta):
     # huber_loss_backward
-    return vjp_family.vjp(loss_family.huber_loss, wrt=("self",), cotangent=grad_output, mask=None,
-        arguments={"self": self, "target": target, "reduction": reduction, "delta": delta})
+    return loss_family.huber_loss_backward(grad_output=grad_output, self=self, target=target, reduction=reduction,
+        delta=delta)
 
 
 def hypot(self, other):
@@ -1424,8 +1424,7 @@ def mse_loss(self, target, reduction):
 
 def mse_loss_backward(grad_output, self, target, reduction):
     # mse_loss_backward
-    return vjp_family.vjp(loss_family.mse_loss, wrt=("self",), cotangent=grad_output, mask=None,
-        arguments={"self": self, "target": target, "reduction": reduction})
+    return loss_family.mse_loss_backward(grad_output=grad_output, self=self, target=target, reduction=reduction)
 
 
 def mul_Tensor(self, other):
@@ -1851,8 +1850,8 @@ def smooth_l1_loss(self, target, reduction, beta):
 
 def smooth_l1_loss_backward(grad_output, self, target, reduction, beta):
     # smooth_l1_loss_backward
-    return vjp_family.vjp(loss_family.smooth_l1_loss, wrt=("self",), cotangent=grad_output, mask=None,
-        arguments={"self": self, "target": target, "reduction": reduction, "beta": beta})
+    return loss_family.smooth_l1_loss_backward(grad_output=grad_output, self=self, target=target, reduction=reduction,
+        beta=beta)
 
 
 def softplus(self, beta, threshold):

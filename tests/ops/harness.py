@@ -168,7 +168,11 @@ class OpTest:
 
     def test_noncontiguous(self) -> None:
         calls = self._calls(count=2)
-        for call, layout in ((calls[0], layouts.transposed), (calls[-1], layouts.strided), (calls[0], layouts.expanded)):
+        for call, layout in (
+            (calls[0], layouts.transposed),
+            (calls[-1], layouts.strided),
+            (calls[0], layouts.expanded),
+        ):
             ours, theirs = call.both(layout)
             assert_same_outcome(ours, theirs, strides=False, **self._tolerance(self._main_dtype()))
 

@@ -1,4 +1,4 @@
-"""Ways to lay a CPU tensor out on a device. What needs computing happens before the move: it must not cost a program."""
+"""Ways to lay a CPU tensor out on a device. What needs computing happens before the move: no program."""
 
 import torch
 

@@ -5,7 +5,6 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 import torchgen

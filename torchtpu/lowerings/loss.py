@@ -1,5 +1,8 @@
 """Losses. `reduction` is ATen's code: 0 keeps every element, 1 is the mean, 2 the sum."""
 
+from collections.abc import Callable
+
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -28,6 +31,26 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: Array) -> Arra
     return reduced(
         jnp.where(distance < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta)), reduction
     )
+
+
+def pointwise_gradient(loss: Callable[[Array], Array], self: Array, grad_output: Array, reduction: int) -> Array:
+    """Of `loss`, reduced, at `self`. Double backward hands over a grad_output as large as the loss before its reduction."""
+    values, pull_back = jax.vjp(loss, self)
+    weights = grad_output / values.size if reduction == MEAN else grad_output
+    (gradient,) = pull_back(jnp.broadcast_to(weights, values.shape).astype(values.dtype))
+    return gradient
+
+
+def mse_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int) -> Array:
+    return pointwise_gradient(lambda x: mse_loss(x, target, NONE), self, grad_output, reduction)
+
+
+def smooth_l1_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int, beta: Array) -> Array:
+    return pointwise_gradient(lambda x: smooth_l1_loss(x, target, NONE, beta), self, grad_output, reduction)
+
+
+def huber_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int, delta: Array) -> Array:
+    return pointwise_gradient(lambda x: huber_loss(x, target, NONE, delta), self, grad_output, reduction)
 
 
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: int) -> Checked:

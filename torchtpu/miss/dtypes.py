@@ -104,6 +104,8 @@ def number_format(number: Any, computed: torch.dtype | None, wide: bool) -> str:
         if isinstance(number, torch.Tensor):
             number = torch.zeros((), dtype=number.dtype).item()
         kind = "c" if isinstance(number, complex) else "f" if isinstance(number, float) else "s"
+        if isinstance(number, int) and number >= 2**63:
+            return "f64"
         large = isinstance(number, int) and not -(2**31) <= number < 2**31  # which the key tells apart
         bits = 64 if wide or large else 32
     else:
