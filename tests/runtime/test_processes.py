@@ -65,6 +65,7 @@ def test_interrupt_during_a_compile() -> None:
     run(
         """
 import os, signal, threading, time, torch
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are born with it ignored
 torch.ones(1, device="tpu").exp()
 interrupts = 0
 for attempt in range(5):
