@@ -1,13 +1,5 @@
-"""Tests of torchtpu. What must be settled before any of them imports torch is settled here."""
-
-import os
+"""Tests. Helpers assert in plain words too: pytest shows the values on both sides of an assert in any of these modules."""
 
 import pytest
 
-# An op without an entry must not pass unnoticed by running on the CPU.
-os.environ.setdefault("TORCHTPU_FALLBACK", "error")
-# The tensors are small: PyTorch's own threads would only wait for each other.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-# Helpers assert in plain words too: pytest shows the values on both sides of an assert in these modules.
 pytest.register_assert_rewrite("tests.compare", "tests.device", "tests.ops.distribution", "tests.ops.harness")

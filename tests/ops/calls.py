@@ -11,9 +11,6 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.device import DEVICE
-from tests.ops.layouts import copied
-
-Layout = Callable[[torch.Tensor, str], torch.Tensor]
 
 
 def overload(name: str) -> torch._ops.OpOverload:
@@ -51,17 +48,17 @@ class Call:
         args, kwargs = pytree.tree_map_only(torch.Tensor, once, (self.args, self.kwargs))
         return Call(self.op, args, kwargs)
 
-    def to(self, device: str, layout: Layout = copied) -> Call:
+    def to(self, device: str) -> Call:
         """A copy of the call on `device`: of its tensors and of the device that a factory function is asked for."""
-        moved = self.map(lambda tensor: layout(tensor.detach(), device))
+        moved = self.map(lambda tensor: tensor.detach().clone().to(device))
         args, kwargs = pytree.tree_map_only(torch.device, lambda _: torch.device(device), (moved.args, moved.kwargs))
         if "device" in kwargs:
             kwargs["device"] = torch.device(device)
         return Call(self.op, args, kwargs)
 
-    def both(self, layout: Layout = copied) -> tuple[Call, Call]:
+    def both(self) -> tuple[Call, Call]:
         """The call on the device under test, and on the CPU."""
-        return self.to(DEVICE, layout), self.to("cpu", layout)
+        return self.to(DEVICE), self.to("cpu")
 
     def tensors(self) -> list[torch.Tensor]:
         return [leaf for leaf in pytree.tree_leaves((self.args, self.kwargs)) if isinstance(leaf, torch.Tensor)]

@@ -6,7 +6,6 @@ class is made, so that nothing is shown as skipped, and a test that finds nothin
 
 import functools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,12 +14,12 @@ from torch.utils import _pytree as pytree
 
 from tests.compare import Failure, assert_same, assert_same_outcome, outcome
 from tests.device import DEVICE, ON_TPU, compiles, no_fallback
-from tests.ops import distribution, layouts, samples, sources
+from tests.ops import distribution, samples, sources
 from tests.ops.calls import Call, overload, rebind, spread
 from tests.ops.compiled import compiled_entries
 
 # How many calls are compared for each dtype: every one may cost a compilation.
-CALLS = {"float32": 4, "bfloat16": 1, "int64": 2, "bool": 1, "complex64": 1}
+CALLS = {"float32": 5, "bfloat16": 2, "int64": 2, "bool": 2, "complex64": 2}
 _ERRORS = 8
 _SHORT = {"float32": "f32", "float64": "f64", "bfloat16": "bf16", "float16": "f16", "int64": "i64", "complex64": "c64"}
 
@@ -128,7 +127,7 @@ class OpTest:
     @classmethod
     def _calls(cls, dtype: torch.dtype | None = None, count: int | None = None) -> list[Call]:
         dtype = dtype or cls._main_dtype()
-        calls = list(spread(cls._all_calls(dtype), CALLS.get(str(dtype)[6:], 2)))[:count]
+        calls = list(spread(cls._all_calls(dtype), count or CALLS.get(str(dtype)[6:], 2)))
         assert calls, (
             f"{cls.entry}: no call to compare for {dtype}; name an OpInfo or samples under `tests:` in ops.yaml"
         )
@@ -167,33 +166,28 @@ class OpTest:
             assert not isinstance(self._compare(call, dtype), Failure)
 
     def test_noncontiguous(self) -> None:
-        calls = self._calls(count=2)
-        for call, layout in (
-            (calls[0], layouts.transposed),
-            (calls[-1], layouts.strided),
-            (calls[0], layouts.expanded),
-        ):
-            ours, theirs = call.both(layout)
-            assert_same_outcome(ours, theirs, strides=False, **self._tolerance(self._main_dtype()))
+        for change in (_transposed, _strided, _expanded):
+            for call in self._calls(count=2):
+                ours, theirs = (side.map(change) for side in call.both())
+                assert_same_outcome(ours, theirs, strides=False, **self._tolerance(self._main_dtype()))
 
     def test_zero_size(self) -> None:
         """All tensors without rows. Not for a backward: the CPU's kernels trust the sizes that a forward gave."""
-        for call in self._calls(count=1):
+        for call in self._calls(count=2):
             self._compare(call.map(lambda tensor: tensor[:0] if tensor.ndim else tensor), self._main_dtype())
 
     def test_out(self) -> None:
         for name in sources.out_overloads(self.overloads):
-            first, *others = self._aten_calls(2)
-            for layout in (layouts.alike, layouts.empty, layouts.wrong_size, layouts.wider, layouts.backwards):
-                self._compare_out(name, first, layout)
-            for call in others:
-                self._compare_out(name, call, layouts.alike)
+            for call in self._aten_calls(2):
+                expected = pytree.tree_leaves(self._functional(call.to("cpu"))())
+                for make in (_alike, _empty, _wrong_size, _wider, _reversed_strides):
+                    self._compare_out(name, call, expected, [make(tensor) for tensor in expected])
 
-    def _compare_out(self, name: str, call: Call, layout: Callable[[torch.Tensor, str], torch.Tensor]) -> None:
-        values = pytree.tree_leaves(self._functional(call.to("cpu"))())
+    def _compare_out(self, name: str, call: Call, values: list[torch.Tensor], outputs: list[torch.Tensor]) -> None:
+        """`values` is what the functional member returns on the CPU."""
         sides = []
         for device in (DEVICE, "cpu"):
-            outs = [layout(value, device) for value in values]
+            outs = [_moved(tensor, device) for tensor in outputs]
             arguments = call.to(device).by_name() | _bind_outputs(name, outs)
             sides.append((outs, rebind(overload(name), arguments)))
         (our_outs, ours), (their_outs, theirs) = sides
@@ -221,7 +215,7 @@ class OpTest:
 
     def test_inplace(self) -> None:
         for name in sources.inplace_overloads(self.overloads):
-            for call in self._aten_calls(2):
+            for call in self._aten_calls(3):
                 ours, theirs = (rebind(overload(name), side.by_name()) for side in call.both())
                 written, reference = (pytree.tree_leaves(side.by_name()["self"]) for side in (ours, theirs))
                 aliases = [tensor.detach() for tensor in written]
@@ -235,7 +229,7 @@ class OpTest:
 
     def test_backward(self, dtype: torch.dtype) -> None:
         compared = 0
-        for call in self._calls(dtype, count=2 if dtype == torch.float32 else 1):
+        for call in self._calls(dtype, count=2):
             ours, theirs = sources.gradient_call(self._functional(call), self.differentiated).both()
             expected = theirs()
             assert_same(ours(), expected, strides=False, **self._tolerance(dtype))
@@ -291,6 +285,48 @@ class OpTest:
 
 
 _TESTS = [name for name in vars(OpTest) if name.startswith("test_")]
+
+
+def _transposed(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.mT.contiguous().mT if tensor.ndim > 1 else tensor
+
+
+def _strided(tensor: torch.Tensor) -> torch.Tensor:
+    """Every other element of a larger tensor, from its second on."""
+    if tensor.ndim == 0:
+        return tensor
+    base = torch.zeros((*tensor.shape[:-1], 2 * tensor.shape[-1] + 1), dtype=tensor.dtype, device=tensor.device)
+    return base[..., 1::2].copy_(tensor)
+
+
+def _expanded(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor[:1].expand_as(tensor) if tensor.ndim > 1 else tensor
+
+
+def _alike(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.ones_like(tensor)
+
+
+def _empty(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.new_empty(0)
+
+
+def _wrong_size(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.new_ones(*tensor.shape, 2)
+
+
+def _wider(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.ones_like(tensor, dtype=torch.float64)
+
+
+def _reversed_strides(tensor: torch.Tensor) -> torch.Tensor:
+    backwards = tuple(reversed(range(tensor.ndim)))
+    return torch.ones_like(tensor.permute(backwards), memory_format=torch.contiguous_format).permute(backwards)
+
+
+def _moved(tensor: torch.Tensor, device: str) -> torch.Tensor:
+    moved = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=device)
+    return moved.copy_(tensor)
 
 
 def _usual_tolerance(dtype: torch.dtype) -> dict[str, float]:

@@ -5,6 +5,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 import torchgen
