@@ -890,7 +890,7 @@ def erfc(self):
 
 def erfinv(self):
     # erfinv
-    return lax.erf_inv(self)
+    return elementwise_family.erfinv(self=self)
 
 
 def exp(self):

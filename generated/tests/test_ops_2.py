@@ -262,7 +262,6 @@ class TestErfinv(OpTest):
     entry = "erfinv"
     aten = "erfinv"
     overloads = ("erfinv", "erfinv.out", "erfinv_")
-    tol = {"f32": 2e-05}
 
 
 class TestFmodTensor(OpTest):

@@ -97,3 +97,15 @@ def log_sigmoid_backward(grad_output: Array, self: Array, buffer: Array) -> Arra
 def i1(self: Array) -> Array:
     """The modified Bessel function of order 1, as for i0."""
     return jnp.exp(jnp.abs(self)) * lax.bessel_i1e(self)
+
+
+def erfinv(self: Array) -> Array:
+    """XLA's polynomial, which has five right digits and fewer near 1, then Newton's steps, as torch takes them."""
+    size = jnp.abs(self)
+    value = lax.erf_inv(size)
+    for _ in range(3):
+        slope = 2 / math.sqrt(math.pi) * jnp.exp(-value * value)
+        # Near 1 erf has no digits left to compare; what is missing to 1 has.
+        missing = where(size > 0.5, lax.erfc(value) - (1 - size), size - lax.erf(value))
+        value = where(size < 1, value + missing / slope, value)
+    return jnp.copysign(value, self)
