@@ -8,6 +8,7 @@ from typing import Any
 
 from codegen.derive import ArgPlan, Plan, Registration
 from codegen.emit.cpp_expr import names_in, to_cpp
+from codegen.formula import formula
 from codegen.lowerings import Lowerings
 
 
@@ -33,6 +34,27 @@ def native_table(plans: list[Plan]) -> dict[str, Any]:
     return {"rows": [{"entry": plan.name, "overload": overload.name, "function": fn} for plan, overload, fn in rows]}
 
 
+def formulas(plans: list[Plan]) -> dict[str, Any]:
+    """Per namespace: the FormulaSpecs, and the custom ops that have none."""
+    by_name = {plan.name: plan for plan in plans}
+    namespaces = []
+    for namespace in ("aten", "tpu"):
+        mine = [plan for plan in plans if _namespace(plan) == namespace]
+        own = [formula_spec(plan, by_name[plan.entry.autograd.backward]) for plan in mine if plan.entry.autograd]
+        without = [f'"{plan.name}"' for plan in mine if plan.entry.custom and not plan.entry.autograd]
+        if own or without:
+            namespaces.append((namespace, own, without))
+    return {"namespaces": namespaces}
+
+
+def formula_spec(plan: Plan, backward: Plan) -> str:
+    """The initializer of a FormulaSpec."""
+    made = formula(plan, backward.group.author)
+    arguments = ", ".join(f"{{{binding.kind}, {binding.index}}}" for binding in made.arguments)
+    wrt = ", ".join(map(str, made.wrt))
+    return f'{{"{plan.name}", "{backward.name}", {{{arguments}}}, {{{wrt}}}}},'
+
+
 def multiplies_matrices(plan: Plan, lowerings: Lowerings) -> bool:
     """Whether torch.get_float32_matmul_precision() can change the program.
 
@@ -42,8 +64,8 @@ def multiplies_matrices(plan: Plan, lowerings: Lowerings) -> bool:
     entry = plan.entry
     if entry.precision != "torch" or entry.decompose:
         return entry.decompose
-    path = entry.lowering or (entry.vjp.of if entry.vjp else "")
-    text = " ".join((entry.expr or "", path, lowerings.source(path) if path else ""))
+    named = lowerings.named_by(entry)
+    text = " ".join((entry.expr or "", *(n.dotted for n in named), *(n.source() for n in named)))
     return bool(_MULTIPLIES.search(text))
 
 

@@ -14,6 +14,7 @@ DEFAULTS = {
     "check": "values",
     "samples": None,
     "dtypes": None,
+    "pallas": False,
 }  # as in the harness
 
 
@@ -37,6 +38,7 @@ def test_class(plan: Plan) -> dict[str, Any]:
         "check": tests.check,
         "samples": tests.samples,
         "dtypes": plan.tests.dtypes,
+        "pallas": bool(plan.entry.pallas),
     }
     said = {name: value for name, value in attributes.items() if value != DEFAULTS.get(name)}
     return {"name": plan.test_name, "attributes": [(name, literal(value)) for name, value in said.items()]}

@@ -110,6 +110,7 @@ class TestScaledDotProductFusedAttentionOverrideable(OpTest):
     aten = "_scaled_dot_product_fused_attention_overrideable"
     overloads = ("_scaled_dot_product_fused_attention_overrideable",)
     tol = {"f32": 5e-05, "bf16": 0.03}
+    pallas = True
 
 
 class TestScaledDotProductFusedAttentionOverrideableBackward(OpTest):
@@ -381,6 +382,15 @@ class TestLogit(OpTest):
     tol = {"bf16": {"rtol": 0.05, "atol": 0.01}}
 
 
+class TestLstmCell(OpTest):
+    entry = "lstm_cell"
+    aten = "lstm_cell"
+    overloads = ("lstm_cell",)
+    tol = {"bf16": 0.02}
+    samples = "cell"
+    dtypes = ("float16", "bfloat16", "float32", "float64")
+
+
 class TestLtTensor(OpTest):
     entry = "lt.Tensor"
     aten = "lt"
@@ -515,6 +525,15 @@ class TestRepeat(OpTest):
     entry = "repeat"
     aten = "repeat"
     overloads = ("repeat", "repeat.out")
+
+
+class TestRnnTanhCell(OpTest):
+    entry = "rnn_tanh_cell"
+    aten = "rnn_tanh_cell"
+    overloads = ("rnn_tanh_cell",)
+    tol = {"bf16": 0.02}
+    samples = "cell"
+    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestRound(OpTest):

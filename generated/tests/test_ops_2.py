@@ -270,6 +270,15 @@ class TestFmodTensor(OpTest):
     overloads = ("fmod.Tensor", "fmod.Tensor_out", "fmod_.Tensor")
 
 
+class TestGruCell(OpTest):
+    entry = "gru_cell"
+    aten = "gru_cell"
+    overloads = ("gru_cell",)
+    tol = {"bf16": 0.02}
+    samples = "cell"
+    dtypes = ("float16", "bfloat16", "float32", "float64")
+
+
 class TestHardswishBackward(OpTest):
     entry = "hardswish_backward"
     aten = "hardswish_backward"
@@ -497,6 +506,15 @@ class TestReplicationPad2d(OpTest):
     entry = "replication_pad2d"
     aten = "replication_pad2d"
     overloads = ("replication_pad2d", "replication_pad2d.out")
+
+
+class TestRnnReluCell(OpTest):
+    entry = "rnn_relu_cell"
+    aten = "rnn_relu_cell"
+    overloads = ("rnn_relu_cell",)
+    tol = {"bf16": 0.02}
+    samples = "cell"
+    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestRsqrt(OpTest):

@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 
 from tests.compare import Failure, assert_same, assert_same_outcome, outcome
 from tests.device import DEVICE, ON_TPU, compiles, no_fallback
-from tests.ops import distribution, samples, sources
+from tests.ops import distribution, kernels, samples, sources
 from tests.ops.calls import Call, overload, rebind, spread
 from tests.ops.compiled import compiled_entries
 
@@ -36,6 +36,7 @@ class OpTest:
     tol: dict[str, dict[str, float] | float] = {}
     xfail: dict[str, str] = {}
     check: str = "values"
+    pallas: bool = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -63,6 +64,7 @@ class OpTest:
             *(["test_inplace"] if on_cpu and sources.inplace_overloads(cls.overloads) else []),
             *(["test_backward"] if cls.differentiated else []),
             *(["test_errors"] if cls.errors else []),
+            *(["test_kernel"] if cls.pallas else []),
         ]
 
     def pytest_generate_tests(self, metafunc) -> None:
@@ -260,6 +262,11 @@ class OpTest:
         for call in self.errors[:_ERRORS]:
             ours, theirs = call.both()
             assert isinstance(assert_same_outcome(ours, theirs), Failure)
+
+    def test_kernel(self) -> None:
+        """The Pallas kernel computes what its fallback computes, and is what runs on a TPU, and there only."""
+        kernels.compare(self.entry, self._tolerance(torch.bfloat16))
+        assert kernels.runs_on(self.entry, "tpu") and not kernels.runs_on(self.entry, "cpu")
 
     def test_distribution(self) -> None:
         for call in self._random_calls():

@@ -213,7 +213,7 @@ class Program:
     def _new(self, layout: Layout, outputs: list[Array], index: int, value: Any) -> tuple:
         """The result of return number `index`, in the terms of csrc/cache/program.h."""
         if value is None:
-            return ("undefined",)
+            return ("list", []) if "[]" in str(self.call.op._schema.returns[index].type) else ("undefined",)
         meta = self.meta.results[index] if self.meta else None
         if isinstance(value, list):
             metas = meta or [None] * len(value)

@@ -36,6 +36,9 @@ const std::vector<OpSpec>& specs() {
       {"expm1", "expm1", false, false, {{"self", Role::Read}}},
       {"expm1.out", "expm1", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"expm1_", "expm1", false, false, {{"self", Role::Write}}},
+      // lstm_cell
+      {"lstm_cell", "lstm_cell", false, false, {{"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
+       {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}}},
       // mm
       {"mm", "mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}}},
       {"mm.out", "mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"out", Role::Write}}},
