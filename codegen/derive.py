@@ -203,12 +203,13 @@ def _tests(entry: Entry, group: Group, members: tuple[Overload, ...], differenti
 def _test_names(entry: Entry, group: Group, members: tuple[Overload, ...], differentiable: bool) -> tuple[str, ...]:
     if entry.native or entry.custom:  # the runtime's own, and what torch's CPU does not have: tested by hand
         return ()
+    checks = ("checks",) if entry.checks else ()
     if entry.tests.check == "distribution":
-        return ("distribution", "calls_differ", "seed_repeats")
+        return ("distribution", "calls_differ", "seed_repeats", *checks)
     names = ["values", "second_call_hits", "lowering_ran"]
     if any(argument.base == "Tensor" for argument in group.author.arguments):
         names += ["noncontiguous", "zero_size"]
     names += ["out"] if any(argument.is_out for member in members for argument in member.arguments) else []
     names += ["inplace"] if any(member.base.endswith("_") for member in members) else []
     names += ["backward"] if differentiable and "backward" not in entry.name else []
-    return tuple(names)
+    return (*names, *checks)
