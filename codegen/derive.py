@@ -205,8 +205,9 @@ def _tests(entry: Entry, group: Group, members: tuple[Overload, ...], differenti
 def _test_names(entry: Entry, group: Group, members: tuple[Overload, ...], differentiable: bool) -> tuple[str, ...]:
     if entry.native or entry.custom:  # the runtime's own, and what torch's CPU does not have: tested by hand
         return ()
+    checks = ("checks",) if entry.checks else ()
     if entry.tests.check == "distribution":
-        return ("distribution", "calls_differ", "seed_repeats")
+        return ("distribution", "calls_differ", "seed_repeats", *checks)
     names = ["values", "second_call_hits", "lowering_ran"]
     if any(argument.base == "Tensor" for argument in group.author.arguments):
         names += ["noncontiguous", "zero_size"]
@@ -214,4 +215,4 @@ def _test_names(entry: Entry, group: Group, members: tuple[Overload, ...], diffe
     names += ["inplace"] if any(member.base.endswith("_") for member in members) else []
     names += ["kernel"] if entry.pallas else []
     names += ["backward"] if differentiable and "backward" not in entry.name else []
-    return tuple(names)
+    return (*names, *checks)

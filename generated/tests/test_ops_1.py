@@ -168,6 +168,9 @@ class TestArangeStartStep(OpTest):
     entry = "arange.start_step"
     aten = "arange"
     overloads = ("arange.start_step", "arange.start_out")
+    checks = ("arange_bounds",)
+    numbers = {"start": (), "end": (), "step": (1,)}
+    sizes = {"length": "ceil((end - start) / step)"}
 
 
 class TestAvgPool2dBackward(OpTest):
@@ -287,6 +290,8 @@ class TestGeometric_(OpTest):
     aten = "geometric_"
     overloads = ("geometric", "geometric.out", "geometric_")
     check = "distribution"
+    checks = ("geometric_p",)
+    numbers = {"p": ()}
 
 
 class TestHardshrinkBackward(OpTest):
@@ -367,6 +372,8 @@ class TestLogNormal_(OpTest):
     aten = "log_normal_"
     overloads = ("log_normal", "log_normal.out", "log_normal_")
     check = "distribution"
+    checks = ("log_normal_std",)
+    numbers = {"mean": (1,), "std": (2,)}
 
 
 class TestLogSigmoidBackward(OpTest):
@@ -470,6 +477,8 @@ class TestNormalTensorFloat(OpTest):
     aten = "normal"
     overloads = ("normal.Tensor_float", "normal.Tensor_float_out")
     check = "distribution"
+    checks = ("normal_std",)
+    numbers = {"std": (1,)}
 
 
 class TestNormalFloatTensor(OpTest):
@@ -489,6 +498,8 @@ class TestPowTensorScalar(OpTest):
     entry = "pow.Tensor_Scalar"
     aten = "pow"
     overloads = ("pow.Tensor_Scalar", "pow.Tensor_Scalar_out", "pow_.Scalar")
+    checks = ("no_integer_to_negative_power",)
+    numbers = {"exponent": (2, 3, 0.5, -0.5, -1)}
 
 
 class TestReciprocal(OpTest):
@@ -552,12 +563,16 @@ class TestScatterValue(OpTest):
     entry = "scatter.value"
     aten = "scatter"
     overloads = ("scatter.value", "scatter.value_out", "scatter_.value")
+    checks = ("value_fits_self",)
+    numbers = {"value": ()}
 
 
 class TestScatterValueReduce(OpTest):
     entry = "scatter.value_reduce"
     aten = "scatter"
     overloads = ("scatter.value_reduce", "scatter.value_reduce_out", "scatter_.value_reduce")
+    checks = ("value_fits_self",)
+    numbers = {"value": ()}
 
 
 class TestScatterAdd(OpTest):
@@ -588,6 +603,8 @@ class TestSubTensor(OpTest):
     entry = "sub.Tensor"
     aten = "sub"
     overloads = ("sub.Tensor", "sub.out", "sub_.Tensor")
+    checks = ("alpha_matches_dtype",)
+    numbers = {"alpha": (1,)}
 
 
 class TestTake(OpTest):

@@ -87,6 +87,8 @@ class TestAddTensor(OpTest):
     entry = "add.Tensor"
     aten = "add"
     overloads = ("add.Tensor", "add.out", "add_.Tensor")
+    checks = ("alpha_matches_dtype",)
+    numbers = {"alpha": (1,)}
 
 
 class TestAddcmul(OpTest):
@@ -181,6 +183,8 @@ class TestCauchy_(OpTest):
     aten = "cauchy_"
     overloads = ("cauchy", "cauchy.out", "cauchy_")
     check = "distribution"
+    checks = ("cauchy_sigma",)
+    numbers = {"median": (0,), "sigma": (1,)}
 
 
 class TestCeil(OpTest):
@@ -205,6 +209,8 @@ class TestConstantPadNd(OpTest):
     entry = "constant_pad_nd"
     aten = "constant_pad_nd"
     overloads = ("constant_pad_nd", "constant_pad_nd.out")
+    checks = ("value_fits_self",)
+    numbers = {"value": (0,)}
 
 
 class TestConvolutionBackwardOverrideable(OpTest):
@@ -475,6 +481,8 @@ class TestRandomFrom(OpTest):
     aten = "random_"
     overloads = ("random.from", "random.from_out", "random_.from")
     check = "distribution"
+    checks = ("random_from_to",)
+    numbers = {"from": (), "to": ()}
 
 
 class TestRandomTo(OpTest):
@@ -482,6 +490,8 @@ class TestRandomTo(OpTest):
     aten = "random_"
     overloads = ("random.to", "random.to_out", "random_.to")
     check = "distribution"
+    checks = ("random_from_to",)
+    numbers = {"to": ()}
 
 
 class TestReflectionPad1dBackward(OpTest):
@@ -527,6 +537,8 @@ class TestRsubTensor(OpTest):
     entry = "rsub.Tensor"
     aten = "rsub"
     overloads = ("rsub.Tensor", "rsub.Tensor_out")
+    checks = ("alpha_matches_dtype",)
+    numbers = {"alpha": (1,)}
 
 
 class TestSigmoid(OpTest):

@@ -107,7 +107,7 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
 
 
 def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
-    """Functions, with their arguments, for entries that PyTorch's CPU has no kernel for: a device has a way of its own."""
+    """Functions, with their arguments, for entries that PyTorch's CPU has no kernel for: devices go other ways."""
     if not dtype.is_floating_point:
         return []
     small = partial(make_tensor, device="cpu", dtype=dtype, low=-0.5, high=0.5)
