@@ -135,6 +135,7 @@ MissReply to_reply(const py::dict& reply) {
   if (program.redirects()) return result;
   result.stablehlo = reply["stablehlo"].cast<std::string>();
   result.options = reply["options"].cast<std::string>();
+  program.origin = reply["origin"].cast<std::string>();
   program.has_words = reply["has_words"].cast<bool>();
   program.seeded = reply["seeded"].cast<bool>();
   program.data_sizes = reply["data_sizes"].cast<bool>();
@@ -161,6 +162,11 @@ void set_miss_handlers(py::function trace, py::function second_look) {
   dispatch::set_miss_handlers({
       [trace_function](const MissRequest& request) {
         return call_python([&] { return to_reply((*trace_function)(describe(request))); });
+      },
+      [](const std::function<void()>& body) {
+        if (!PyGILState_Check()) return body();
+        py::gil_scoped_release no_gil;
+        body();
       },
       [second_look_function](const dispatch::OpSpec& spec, c10::ArrayRef<c10::IValue> args) {
         call_python([&] { (*second_look_function)(spec.overload, spec.entry, to_list(args)); });
