@@ -144,9 +144,7 @@ class Program:
                     result[param.name] = list(result[param.name])
         if self.entry.dims:
             result[self.entry.dims] = self._dims(self._argument(self.entry.dims).type, result)
-        for name in self.entry.key_sizes:
-            result[name] = self.call.key_size
-        return result
+        return result | dict(zip(self.entry.key_sizes, self.call.key_sizes, strict=True))
 
     def _dims(self, kind: str, arguments: dict[str, Any]) -> int | tuple[int, ...] | None:
         """Non-negative dims. None and [] mean all of them, unless there can be only one (`int?`)."""

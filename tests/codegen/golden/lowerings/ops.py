@@ -52,6 +52,11 @@ def sum_dim_IntList(self, dim, keepdim, dtype):
     return reduction_family.sum(self=self, dim=dim, keepdim=keepdim, dtype=dtype)
 
 
+def tpu_grid(self, height, width, step, rows, columns):
+    # tpu::grid
+    return jnp.full((rows, columns), self)
+
+
 def tpu_scale(self, factor):
     # tpu::scale
     return self * factor
@@ -118,6 +123,14 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         dims="dim",
     ),
+    "tpu::grid": Entry(
+        "tpu::grid",
+        (Param("self", "Tensor", True), Param("height", "float", True), Param("width", "float", True),
+         Param("step", "float", True)),
+        tpu_grid,
+        meta="jax",
+        key_sizes=("rows", "columns"),
+    ),
     "tpu::scale": Entry(
         "tpu::scale",
         (Param("self", "Tensor", True), Param("factor", "float", True)),
@@ -151,6 +164,7 @@ OVERLOADS: dict[str, str] = {
     "pow.Tensor_Scalar_out": "pow.Tensor_Scalar",
     "pow_.Scalar": "pow.Tensor_Scalar",
     "sum.dim_IntList": "sum.dim_IntList",
+    "tpu::grid": "tpu::grid",
     "tpu::scale": "tpu::scale",
     "uniform": "uniform_",
     "uniform.out": "uniform_",
