@@ -184,13 +184,12 @@ void execute(const Call& call, const cache::Program& program, const Starts& star
                 ": the program found an index out of range or a division by zero, yet the same call succeeds on the CPU; "
                 "please report this with the arguments");
   }
-  if (program.data_sizes) {
-    cut_to_count(tensors);
-    for (const auto& [output, use] : program.copies) {
-      const at::Tensor& out = *call.uses[use].tensor;
-      at::native::resize_output(out, tensors[output].sizes());
-      out.copy_(tensors[output]);
-    }
+  if (program.data_sizes) cut_to_count(tensors);
+  for (const auto& [output, use] : program.copies) {
+    const at::Tensor& written = *call.uses[use].tensor;
+    if (program.data_sizes) at::native::resize_output_check(written, tensors[output].sizes());
+    written.resize_(tensors[output].sizes());
+    written.copy_(tensors[output]);
   }
 
   c10::SmallVector<c10::IValue, 4> results;

@@ -15,7 +15,7 @@ from torchtpu.lowerings.promotion import cast
 from torchtpu.miss import dtypes, views, words
 from torchtpu.miss.call import Argument, Call, Number, Use
 from torchtpu.miss.errors import LoweringError
-from torchtpu.miss.meta import Meta
+from torchtpu.miss.meta import Meta, grows_on_cpu
 
 
 class NeedsResize(Exception):
@@ -184,6 +184,9 @@ class Program:
                     layout.copies.append((self._append_new(layout, outputs, item, None), use.index))
                 elif item.shape != use.view.sizes and argument.is_out:
                     new_sizes[use.index] = item.shape
+                elif item.shape != use.view.sizes and grows_on_cpu(self.call, argument, item.shape):
+                    item = self.convert(item, use.view.dtype, written=True)
+                    layout.copies.append((self._append_new(layout, outputs, item, None), use.index))
                 else:
                     self._check_shape(item, use.view.sizes, argument.name)
                     item = self.convert(item, use.view.dtype, written=True)
