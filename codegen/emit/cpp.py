@@ -93,10 +93,10 @@ def _arg_spec(plan: ArgPlan) -> str:
 
 
 def _rest(plan: Plan, registration: Registration) -> str:
-    """The fields that have defaults: the checks and the size that goes into the key."""
+    """The fields that have defaults: the checks and the sizes that go into the key."""
     checks = "{" + ", ".join(f"checks::{name}" for name in plan.entry.checks) + "}"
-    size = _key_size_name(plan, registration) if plan.key_sizes else ""
-    return f", {checks}, {size}" if size else f", {checks}" if plan.entry.checks else ""
+    sizes = "{" + ", ".join(_key_size_name(registration, name) for name in plan.key_sizes) + "}"
+    return f", {checks}, {sizes}" if plan.key_sizes else f", {checks}" if plan.entry.checks else ""
 
 
 def _cpp_number(value: float) -> str:
@@ -105,12 +105,12 @@ def _cpp_number(value: float) -> str:
     return repr(value)
 
 
-def _key_size_name(plan: Plan, registration: Registration) -> str:
-    return f"{re.sub(r'[^0-9A-Za-z_]', '_', registration.overload.name)}_{plan.key_sizes[0]}"
+def _key_size_name(registration: Registration, size: str) -> str:
+    return f"{re.sub(r'[^0-9A-Za-z_]', '_', registration.overload.name)}_{size}"
 
 
 def _key_sizes(plan: Plan) -> list[dict[str, Any]]:
-    """A function per registration: the arguments of two members need not stand in the same places."""
+    """A function per size and registration: the arguments of two members need not stand in the same places."""
     functions = []
     for name in plan.key_sizes:
         expression = plan.entry.sizes.key[name]
@@ -118,7 +118,7 @@ def _key_sizes(plan: Plan) -> list[dict[str, Any]]:
             places = {a.argument.python_name: i for i, a in enumerate(registration.arguments)}
             functions.append(
                 {
-                    "name": _key_size_name(plan, registration),
+                    "name": _key_size_name(registration, name),
                     "overload": registration.overload.name,
                     "expression": to_cpp(expression),
                     "arguments": [(used, places[used]) for used in names_in(expression)],

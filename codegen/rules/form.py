@@ -56,9 +56,6 @@ def wrong_value(context: Context) -> Iterator[Diagnostic]:
         if (entry.custom or entry.pallas) and not entry.doc:
             message = f"op '{entry.name}' needs a 'doc': one sentence on what it is for"
             yield Diagnostic("E102", entry.at(), message, "nothing else describes a custom op or a kernel")
-        if entry.sizes and len(entry.sizes.key) > 1:
-            message = f"op '{entry.name}' computes {len(entry.sizes.key)} sizes; at most one can be in the key"
-            yield Diagnostic("E102", entry.at("sizes", "key"), message)
         if entry.promote and entry.promote.args is not None and len(_promotions(entry)) > 1:
             yield Diagnostic("E102", entry.at("promote"), f"op '{entry.name}' promotes in two ways", "keep one")
 

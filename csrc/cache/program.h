@@ -83,7 +83,8 @@ struct Program {
     return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) { return operand.use == use; });
   }
   bool data_sizes = false;  // the last output counts the valid rows of the others
-  // With data_sizes the sizes of an out= are known only afterwards: (output, use) to resize and copy.
+  // Written arguments that change their sizes only afterwards, as (output, use) to resize and copy: every out= with data_sizes,
+  // and self where it grows by broadcasting.
   std::vector<std::pair<uint16_t, uint16_t>> copies;
 };
 

@@ -149,7 +149,7 @@ void return_results(const Call& call, const cache::Program& program, const Tenso
 
 // Whether the call itself needs what its program computes: whether it may return, and with which sizes.
 bool reads_its_outputs(const cache::Program& program) {
-  if (program.data_sizes) return true;
+  if (program.data_sizes || !program.copies.empty()) return true;
   for (const auto& output : program.outputs) {
     if (output.kind == cache::Output::Kind::Error) return true;
   }
@@ -245,13 +245,12 @@ void execute(const Call& call, const cache::Program& program, const Starts& star
                 ": the program found an index out of range or a division by zero, yet the same call succeeds on the CPU; "
                 "please report this with the arguments");
   }
-  if (program.data_sizes) {
-    cut_to_count(tensors);
-    for (const auto& [output, use] : program.copies) {
-      const at::Tensor& out = *call.uses[use].tensor;
-      at::native::resize_output(out, tensors[output].sizes());
-      out.copy_(tensors[output]);
-    }
+  if (program.data_sizes) cut_to_count(tensors);
+  for (const auto& [output, use] : program.copies) {
+    const at::Tensor& written = *call.uses[use].tensor;
+    if (program.data_sizes) at::native::resize_output_check(written, tensors[output].sizes());
+    written.resize_(tensors[output].sizes());
+    written.copy_(tensors[output]);
   }
 
   return_results(call, program, tensors, stack);

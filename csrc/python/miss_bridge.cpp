@@ -70,7 +70,7 @@ py::dict describe(const MissRequest& request) {
   result["overload"] = call.spec.overload;
   result["entry"] = call.spec.entry;
   result["args"] = to_list(call.args);
-  py::list uses, numbers;
+  py::list uses, numbers, key_sizes;
   for (size_t i = 0; i < call.uses.size(); ++i) uses.append(describe(call.uses[i], request.plans[i]));
   for (const auto& number : call.numbers) {
     bool wrapped = number.tensor && number.tensor->unsafeGetTensorImpl()->is_wrapped_number();
@@ -79,7 +79,8 @@ py::dict describe(const MissRequest& request) {
   }
   result["uses"] = uses;
   result["numbers"] = numbers;
-  result["key_size"] = call.key_size;
+  for (dispatch::KeySize size : call.spec.key_sizes) key_sizes.append(size(call.args));
+  result["key_sizes"] = key_sizes;
   result["platform"] = client.platform();
   result["portable"] = client.device_count() > 1;
   result["stablehlo_version"] = client.stablehlo_version();

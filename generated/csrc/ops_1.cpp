@@ -175,10 +175,10 @@ const std::vector<OpSpec>& specs() {
       // arange.start_step
       {"arange.start_step", "arange.start_step", false, false, {{"start", Role::Traced}, {"end", Role::Traced},
        {"step", Role::Traced, {1}}, {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored},
-       {"pin_memory", Role::Ignored}}, {checks::arange_bounds}, arange_start_step_length},
+       {"pin_memory", Role::Ignored}}, {checks::arange_bounds}, {arange_start_step_length}},
       {"arange.start_out", "arange.start_step", false, false,
        {{"start", Role::Traced}, {"end", Role::Traced}, {"step", Role::Traced, {1}}, {"out", Role::Write}},
-       {checks::arange_bounds}, arange_start_out_length},
+       {checks::arange_bounds}, {arange_start_out_length}},
       // avg_pool2d_backward
       {"avg_pool2d_backward", "avg_pool2d_backward", false, false, {{"grad_output", Role::Read}, {"self", Role::Read},
        {"kernel_size", Role::Static}, {"stride", Role::Static}, {"padding", Role::Static}, {"ceil_mode", Role::Static},

@@ -182,7 +182,6 @@ class TestAddbmm(OpTest):
     aten = "addbmm"
     overloads = ("addbmm", "addbmm.out", "addbmm_")
     tol = {"f32": 3e-05, "bf16": {"rtol": 0.02, "atol": 0.5}}
-    xfail = {"inplace": "addbmm_ that gives self another shape is refused"}
 
 
 class TestAddr(OpTest):

@@ -393,7 +393,6 @@ class TestNativeBatchNorm(OpTest):
     aten = "native_batch_norm"
     overloads = ("native_batch_norm", "native_batch_norm.out")
     tol = {"bf16": 0.02}
-    xfail = {"zero_size": "parameters without channels do not fit the input; the CPU does not look"}
 
 
 class TestNativeDropoutBackward(OpTest):

@@ -103,6 +103,8 @@ def test_parameters_of_a_lowering() -> None:
     assert attention.parameters[:3] == ("rng_key", "query", "key")
     sized = plan("{op: arange.start_step, expr: start, sizes: {key: {length: end - start}}}")
     assert sized.parameters[-1] == "length"
+    twice = plan("{op: arange.start_step, expr: start, sizes: {key: {length: end - start, first: start}}}")
+    assert twice.parameters[-2:] == ("length", "first")
 
 
 def test_native_members() -> None:

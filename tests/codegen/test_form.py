@@ -216,24 +216,6 @@ ops.yaml:3:13: E102 op 'tpu::scale' needs a 'doc': one sentence on what it is fo
     )
 
 
-def test_E102_two_sizes_in_the_key() -> None:
-    found = diagnose(
-        """
-        - op: arange.start_step
-          expr: jnp.arange(length) * step + start
-          sizes: {key: {length: (end - start) / step, other: end - start}}
-        """
-    )
-    assert_expected_inline(
-        found,
-        """\
-ops.yaml:5:18: E102 op 'arange.start_step' computes 2 sizes; at most one can be in the key
-  |
-5 |     sizes: {key: {length: (end - start) / step, other: end - start}}
-  |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^""",
-    )
-
-
 def test_E102_two_promotions() -> None:
     found = diagnose(
         """

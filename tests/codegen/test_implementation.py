@@ -269,6 +269,30 @@ ops.yaml:8:27: E303 'steps ** 2' cannot be computed for the key; use ceil, floor
     )
 
 
+def test_E303_name_of_a_size() -> None:
+    found = diagnose(
+        """
+        - op: arange.start_step
+          expr: jnp.arange(end) * step + start
+          sizes: {key: {end: ceil(end / step), 2nd: start}}
+        """
+    )
+    assert_expected_inline(
+        found,
+        """\
+ops.yaml:5:19: E303 'end' cannot name a size of arange.start_step: the lowering receives it as a new parameter
+  |
+5 |     sizes: {key: {end: ceil(end / step), 2nd: start}}
+  |                   ^^^
+  = help: schema: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+ops.yaml:5:42: E303 '2nd' cannot name a size of arange.start_step: the lowering receives it as a new parameter
+  |
+5 |     sizes: {key: {end: ceil(end / step), 2nd: start}}
+  |                                          ^^^
+  = help: schema: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor""",
+    )
+
+
 def test_E304_vjp_needs_what_the_backward_lacks() -> None:
     found = diagnose(
         """

@@ -13,7 +13,7 @@ TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
 }
 
 TORCH_LIBRARY_IMPL(tpu, AutogradPrivateUse1, m) {
-  refuse_gradients(m, {"tpu::cell_backward", "tpu::scale"});
+  refuse_gradients(m, {"tpu::cell_backward", "tpu::grid", "tpu::scale"});
 }
 
 }  // namespace torchtpu::dispatch

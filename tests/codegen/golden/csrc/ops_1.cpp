@@ -28,10 +28,10 @@ const std::vector<OpSpec>& specs() {
       // arange.start_step
       {"arange.start_step", "arange.start_step", false, false, {{"start", Role::Traced}, {"end", Role::Traced},
        {"step", Role::Traced, {1}}, {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored},
-       {"pin_memory", Role::Ignored}}, {}, arange_start_step_length},
+       {"pin_memory", Role::Ignored}}, {}, {arange_start_step_length}},
       {"arange.start_out", "arange.start_step", false, false,
        {{"start", Role::Traced}, {"end", Role::Traced}, {"step", Role::Traced, {1}}, {"out", Role::Write}}, {},
-       arange_start_out_length},
+       {arange_start_out_length}},
       // expm1
       {"expm1", "expm1", false, false, {{"self", Role::Read}}},
       {"expm1.out", "expm1", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

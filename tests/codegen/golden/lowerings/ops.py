@@ -78,6 +78,11 @@ def tpu_cell_backward(grad_output0, grad_output1, input, hx, output1, output_mas
     return (input, hx)
 
 
+def tpu_grid(self, height, width, step, rows, columns):
+    # tpu::grid
+    return jnp.full((rows, columns), self)
+
+
 def tpu_scale(self, factor):
     # tpu::scale
     return self * factor
@@ -162,6 +167,14 @@ ENTRIES: dict[str, Entry] = {
         tpu_cell_backward,
         meta="jax",
     ),
+    "tpu::grid": Entry(
+        "tpu::grid",
+        (Param("self", "Tensor", True), Param("height", "float", True), Param("width", "float", True),
+         Param("step", "float", True)),
+        tpu_grid,
+        meta="jax",
+        key_sizes=("rows", "columns"),
+    ),
     "tpu::scale": Entry(
         "tpu::scale",
         (Param("self", "Tensor", True), Param("factor", "float", True)),
@@ -199,6 +212,7 @@ OVERLOADS: dict[str, str] = {
     "pow_.Scalar": "pow.Tensor_Scalar",
     "sum.dim_IntList": "sum.dim_IntList",
     "tpu::cell_backward": "tpu::cell_backward",
+    "tpu::grid": "tpu::grid",
     "tpu::scale": "tpu::scale",
     "uniform": "uniform_",
     "uniform.out": "uniform_",
