@@ -1,11 +1,13 @@
 #include "dispatch/trampoline.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/Resize.h>
 
 #include "cache/memory_tier.h"
 #include "dispatch/call.h"
 #include "dispatch/execute.h"
 #include "dispatch/miss.h"
+#include "dispatch/names.h"
 
 namespace torchtpu::dispatch {
 namespace {
@@ -41,6 +43,14 @@ bool find_program(Call& call, Starts& starts, const cache::Program*& program) {
   }
 }
 
+// Runs torch's own composition of the op, if it has one.
+bool run_composed(const OpSpec& spec, torch::jit::Stack* stack) {
+  auto op = c10::Dispatcher::singleton().findSchema(operator_name(spec.overload));
+  if (!op || !op->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd)) return false;
+  c10::Dispatcher::singleton().callBoxedForDispatchKey(*op, c10::DispatchKey::CompositeExplicitAutograd, stack);
+  return true;
+}
+
 }  // namespace
 
 void run(const OpSpec& spec, torch::jit::Stack* stack) {
@@ -51,6 +61,7 @@ void run(const OpSpec& spec, torch::jit::Stack* stack) {
   }
   for (;;) {
     Call call(spec, args);
+    if (call.writes_in_order() && run_composed(spec, stack)) return;
     if (call.overlaps()) second_look(spec, args);
     Starts starts;
     const cache::Program* program;

@@ -53,6 +53,7 @@ py::dict describe(const dispatch::Use& use, const std::optional<views::Plan>& pl
   py::dict result;
   result["tensor"] = to_python(*use.tensor);
   result["storage"] = use.storage;
+  result["same"] = use.same;
   result["written"] = use.written;
   result["whole"] = use.whole;
   result["base_sizes"] = to_python(c10::IntArrayRef(base.sizes));

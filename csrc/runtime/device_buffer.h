@@ -67,6 +67,7 @@ class DeviceBuffer {
   pjrt::BufferRef take();
   void store(pjrt::BufferRef buffer);
   void store(PendingRef pending);
+  void store(Value value) { value.pending ? store(std::move(value.pending)) : store(std::move(value.buffer)); }
   // Every later use throws `failure`, until a whole new value is stored.
   void fail(FailureRef failure);
   // True until the first store(): no memory is held.

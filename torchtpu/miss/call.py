@@ -17,6 +17,7 @@ _MEMORY_FORMATS = (torch.contiguous_format, torch.preserve_format, torch.channel
 class Use:
     """A tensor argument on the device: number `index` of the call, over the storage first met as number `storage`.
 
+    same: the first use that is the same tensor, if one of the two is written; else its own index.
     tensor: a meta tensor like it. What is traced may live on in caches and cycles, and must not keep device memory.
     """
 
@@ -24,6 +25,7 @@ class Use:
     tensor: torch.Tensor
     view: View
     storage: int
+    same: int
     written: bool
     wide: bool
 
@@ -169,7 +171,7 @@ def _use(index: int, use: dict[str, Any]) -> Use:
         neg=tensor.is_neg(),
     )
     like = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-    return Use(index, like, view, use["storage"], use["written"], use["wide"])
+    return Use(index, like, view, use["storage"], use["same"], use["written"], use["wide"])
 
 
 def _without_device_tensors(value: Any) -> Any:
