@@ -242,6 +242,11 @@ const std::vector<OpSpec>& specs() {
       {"i0", "i0", false, false, {{"self", Role::Read}}},
       {"i0.out", "i0", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"i0_", "i0", false, false, {{"self", Role::Write}}},
+      // im2col
+      {"im2col", "im2col", false, false, {{"self", Role::Read}, {"kernel_size", Role::Static},
+       {"dilation", Role::Static}, {"padding", Role::Static}, {"stride", Role::Static}}},
+      {"im2col.out", "im2col", false, false, {{"self", Role::Read}, {"kernel_size", Role::Static},
+       {"dilation", Role::Static}, {"padding", Role::Static}, {"stride", Role::Static}, {"out", Role::Write}}},
       // index.Tensor
       {"index.Tensor", "index.Tensor", false, false, {{"self", Role::Read}, {"indices", Role::Read}}},
       {"index.Tensor_out", "index.Tensor", false, false,

@@ -288,6 +288,13 @@ class TestI0(OpTest):
     overloads = ("i0", "i0.out", "i0_")
 
 
+class TestIm2col(OpTest):
+    entry = "im2col"
+    aten = "im2col"
+    overloads = ("im2col", "im2col.out")
+    samples = "sliding"
+
+
 class TestIndexTensor(OpTest):
     entry = "index.Tensor"
     aten = "index"

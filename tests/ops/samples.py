@@ -122,6 +122,17 @@ def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
     return []
 
 
+def sliding(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Blocks that overlap, that leave gaps, and that reach into the padding; of a batch and of one image."""
+    images = [make_tensor(shape, device="cpu", dtype=dtype) for shape in ((2, 3, 6, 5), (1, 2, 7, 8), (3, 6, 5))]
+    numbers = [([2, 3], [1, 1], [0, 0], [1, 1]), ([3, 2], [2, 1], [1, 2], [2, 3]), ([2, 2], [1, 2], [1, 0], [1, 2])]
+    unfolded = [((image, *each), {}) for image, each in zip(images, numbers)]
+    if entry == "im2col":
+        return unfolded
+    columns = (torch.ops.aten.im2col(image.float(), *each).to(dtype) for image, each in zip(images, numbers))
+    return [((column, list(image.shape[-2:]), *each), {}) for column, image, each in zip(columns, images, numbers)]
+
+
 # How many numbers a distribution is judged by.
 MANY = 4096
 
