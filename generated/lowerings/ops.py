@@ -66,6 +66,16 @@ def _adaptive_avg_pool2d_backward(grad_output, self):
     return resample_family.adaptive_avg_pool2d_backward(grad_output=grad_output, self=self)
 
 
+def _adaptive_avg_pool3d(self, output_size):
+    # _adaptive_avg_pool3d
+    return resample_family.adaptive_avg_pool(self=self, output_size=output_size)
+
+
+def _adaptive_avg_pool3d_backward(grad_output, self):
+    # _adaptive_avg_pool3d_backward
+    return resample_family.adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
+
+
 def _conj_physical(self):
     # _conj_physical
     return jnp.conj(self)
@@ -2171,6 +2181,16 @@ ENTRIES: dict[str, Entry] = {
         "_adaptive_avg_pool2d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
         _adaptive_avg_pool2d_backward,
+    ),
+    "_adaptive_avg_pool3d": Entry(
+        "_adaptive_avg_pool3d",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
+        _adaptive_avg_pool3d,
+    ),
+    "_adaptive_avg_pool3d_backward": Entry(
+        "_adaptive_avg_pool3d_backward",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
+        _adaptive_avg_pool3d_backward,
     ),
     "_conj_physical": Entry(
         "_conj_physical",
@@ -4797,6 +4817,10 @@ OVERLOADS: dict[str, str] = {
     "_adaptive_avg_pool2d.out": "_adaptive_avg_pool2d",
     "_adaptive_avg_pool2d_backward": "_adaptive_avg_pool2d_backward",
     "_adaptive_avg_pool2d_backward.out": "_adaptive_avg_pool2d_backward",
+    "_adaptive_avg_pool3d": "_adaptive_avg_pool3d",
+    "_adaptive_avg_pool3d.out": "_adaptive_avg_pool3d",
+    "_adaptive_avg_pool3d_backward": "_adaptive_avg_pool3d_backward",
+    "_adaptive_avg_pool3d_backward.out": "_adaptive_avg_pool3d_backward",
     "_conj_physical": "_conj_physical",
     "_conj_physical.out": "_conj_physical",
     "_foreach_abs": "_foreach_abs",

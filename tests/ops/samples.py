@@ -23,6 +23,8 @@ _CONVOLUTIONS = (
 OPINFOS: dict[str, tuple[str, ...]] = {
     "_adaptive_avg_pool2d": ("nn.functional.adaptive_avg_pool2d",),
     "_adaptive_avg_pool2d_backward": ("nn.functional.adaptive_avg_pool2d",),
+    "_adaptive_avg_pool3d": ("nn.functional.adaptive_avg_pool3d",),
+    "_adaptive_avg_pool3d_backward": ("nn.functional.adaptive_avg_pool3d",),
     "_index_put_impl_": ("index_put",),
     "_local_scalar_dense": ("item",),
     "_log_softmax": ("log_softmax",),
