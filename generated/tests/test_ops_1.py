@@ -152,6 +152,12 @@ class TestAbs(OpTest):
     overloads = ("abs", "abs.out", "abs_")
 
 
+class TestAdaptiveMaxPool3d(OpTest):
+    entry = "adaptive_max_pool3d"
+    aten = "adaptive_max_pool3d"
+    overloads = ("adaptive_max_pool3d", "adaptive_max_pool3d.out")
+
+
 class TestAddmm(OpTest):
     entry = "addmm"
     aten = "addmm"
@@ -420,7 +426,6 @@ class TestMedianDim(OpTest):
     entry = "median.dim"
     aten = "median"
     overloads = ("median.dim", "median.dim_values")
-    xfail = {"noncontiguous": "the CPU selects within an expanded input in place, and so finds wrong values"}
 
 
 class TestMinimum(OpTest):
