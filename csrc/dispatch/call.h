@@ -41,6 +41,7 @@ class Call {
   // True when a list is written and one of its tensors shares memory with another of the call's: PyTorch then goes through the list
   // in order, and each step sees what the ones before it wrote.
   bool writes_in_order() const;
+  bool writes_list() const { return writes_list_; }
 
   const OpSpec& spec;
   c10::ArrayRef<c10::IValue> args;

@@ -43,6 +43,14 @@ bool find_program(Call& call, Starts& starts, const cache::Program*& program) {
   }
 }
 
+// No kernel of autograd's counts the writes of torch._foreach_*: elsewhere these are the in-place ops that they are composed of.
+void bump_versions(const Call& call) {
+  if (!std::string_view(call.spec.overload).starts_with("_foreach_")) return;
+  for (const Use& use : call.uses) {
+    if (use.written) use.tensor->unsafeGetTensorImpl()->bump_version();
+  }
+}
+
 // Runs torch's own composition of the op, if it has one.
 bool run_composed(const OpSpec& spec, torch::jit::Stack* stack) {
   auto op = c10::Dispatcher::singleton().findSchema(operator_name(spec.overload));
@@ -59,13 +67,16 @@ void run(const OpSpec& spec, torch::jit::Stack* stack) {
   for (Check check : spec.checks) {
     if (!check(args)) second_look(spec, args);
   }
-  for (;;) {
+  for (bool resized = false;; resized = true) {
     Call call(spec, args);
-    if (call.writes_in_order() && run_composed(spec, stack)) return;
-    if (call.overlaps()) second_look(spec, args);
+    if (!resized) {  // PyTorch looks for overlaps before it resizes an out=
+      if (call.writes_in_order() && run_composed(spec, stack)) return;
+      if (call.overlaps()) second_look(spec, args);
+    }
     Starts starts;
     const cache::Program* program;
     if (!find_program(call, starts, program)) continue;
+    if (C10_UNLIKELY(call.writes_list())) bump_versions(call);
     execute(call, *program, starts, stack);
     return;
   }
