@@ -271,7 +271,7 @@ def cache_stats() -> dict[str, float]:
 
 
 def fallback_counts() -> dict[str, int]:
-    """How often each op that has no entry in ops.yaml ran on the CPU instead. Empty is what you want."""
+    """How often each op that has no entry in ops.yaml, or not for these dtypes, ran on the CPU. Empty is what you want."""
     return _C.fallback_counts()
 
 

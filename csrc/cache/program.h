@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cache/operand_cache.h"
@@ -57,12 +58,17 @@ struct Resize {
   runtime::Sizes sizes, strides;
 };
 
-struct Program {
-  // Instead of a program: the call has to be keyed again, after resizing or with these uses read by gather.
-  std::vector<Resize> resizes;
-  std::vector<uint16_t> gathers;
-  bool redirects() const { return !resizes.empty() || !gathers.empty(); }
+// What stands in place of a program for a call that is not run as it is.
+struct Redirect {
+  // The call has to be keyed again, after resizing or with these uses read by gather.
+  std::vector<Resize> resizes = {};
+  std::vector<uint16_t> gathers = {};
+  // Its entry leaves dtypes such as these to the CPU: why.
+  std::string cpu = {};
+};
 
+struct Program {
+  std::unique_ptr<Redirect> redirect;  // null, unless it stands here in place of everything else
   std::unique_ptr<pjrt::Executable> executable;
   // The operand buffer, when there is one, is the first argument. Its u32 words: seed and offset (4, if seeded), the numbers,
   // then the starts of the views.

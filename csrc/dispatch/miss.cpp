@@ -37,7 +37,7 @@ void set_miss_handlers(MissHandlers new_handlers) { handlers() = std::move(new_h
 const cache::Program* resolve_miss(Call& call, uint64_t hash) {
   auto& tier = cache::MemoryTier::get();
   MissRequest request{call, {}};
-  cache::Program redirect;
+  cache::Redirect redirect;
   for (size_t i = 0; i < call.uses.size(); ++i) {
     const Use& use = call.uses[i];
     std::optional<views::Plan> plan;
@@ -56,12 +56,16 @@ const cache::Program* resolve_miss(Call& call, uint64_t hash) {
     }
     request.plans.push_back(std::move(plan));
   }
-  if (redirect.redirects()) return tier.insert(call.key, hash, std::move(redirect));
+  if (!redirect.gathers.empty()) {
+    cache::Program program;
+    program.redirect = std::make_unique<cache::Redirect>(std::move(redirect));
+    return tier.insert(call.key, hash, std::move(program));
+  }
 
   TORCH_CHECK(handlers().trace, "torchtpu: the miss path is not set up; import torch loads it");
   auto start = std::chrono::steady_clock::now();
   MissReply reply = handlers().trace(request);
-  if (!reply.program.redirects()) {
+  if (!reply.program.redirect) {
     reply.program.executable = runtime::guarded(call.spec.overload, [&] {
       return pjrt::Client::get().compile(reply.stablehlo, reply.options);
     });

@@ -6,6 +6,7 @@
 #include <torch/library.h>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace torchtpu::dispatch {
@@ -41,6 +42,9 @@ struct OpSpec {
   std::vector<Check> checks = {};
   KeySize key_size = nullptr;
 };
+
+// The name under which the dispatcher knows a registered overload: "aten::add_" and "Tensor".
+c10::OperatorName operator_name(std::string_view overload);
 
 // Registers one boxed kernel per spec on PrivateUse1. The specs must outlive the library.
 void register_ops(torch::Library& library, const std::vector<OpSpec>& specs);
