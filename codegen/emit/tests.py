@@ -36,7 +36,7 @@ def test_class(plan: Plan) -> dict[str, Any]:
         "xfail": dict(tests.skip),
         "check": tests.check,
         "samples": tests.samples,
-        "dtypes": plan.tests.dtypes,
+        "dtypes": plan.dtypes,
     }
     said = {name: value for name, value in attributes.items() if value != DEFAULTS.get(name)}
     return {"name": plan.test_name, "attributes": [(name, literal(value)) for name, value in said.items()]}

@@ -130,7 +130,7 @@ def test_test_plan() -> None:
     distribution = plan("{op: uniform_, expr: self, rng: key, tests: {check: distribution}}")
     assert distribution.tests.names == ("distribution", "calls_differ", "seed_repeats")
     narrowed = plan("{op: mm, expr: self, dtypes: {only: [f32, bool], reason: to show it}}")
-    assert narrowed.tests.dtypes == ("float32", "bool")
+    assert narrowed.dtypes == ("float32", "bool")
 
 
 def test_shards_depend_on_the_name_alone() -> None:

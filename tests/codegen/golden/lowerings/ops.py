@@ -108,6 +108,8 @@ ENTRIES: dict[str, Entry] = {
         pow_Tensor_Scalar,
         promote="default",
         promoted=("self", "exponent"),
+        dtypes=("float16", "bfloat16", "float32", "float64"),
+        dtypes_reason="shows narrowed dtypes",
     ),
     "sum.dim_IntList": Entry(
         "sum.dim_IntList",
