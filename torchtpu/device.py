@@ -4,6 +4,7 @@ Nothing here starts the device's runtime before it is needed: querying availabil
 process that never touches the device leaves it untouched, so that the process can still fork.
 """
 
+import atexit
 import dataclasses
 import os
 import re
@@ -71,6 +72,14 @@ def _after_fork_in_child() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def _shut_down() -> None:
+    if not _bad_fork:
+        _C.shut_down()
+
+
+atexit.register(_shut_down)
 
 
 # Devices
@@ -271,7 +280,7 @@ def cache_stats() -> dict[str, float]:
 
 
 def fallback_counts() -> dict[str, int]:
-    """How often each op that has no entry in ops.yaml, or not for these dtypes, ran on the CPU. Empty is what you want."""
+    """How often each op ran on the CPU since it has no entry in ops.yaml, or none for these dtypes. You want none."""
     return _C.fallback_counts()
 
 

@@ -2,7 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 
-#include "dispatch/op_spec.h"
+#include "dispatch/names.h"
 
 namespace torchtpu::dispatch {
 namespace {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "dispatch/miss.h"
+#include "dispatch/names.h"
 
 namespace torchtpu::dispatch {
 namespace {

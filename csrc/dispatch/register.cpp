@@ -1,6 +1,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include "dispatch/indices.h"
+#include "dispatch/names.h"
 #include "dispatch/op_spec.h"
 #include "dispatch/trampoline.h"
 
@@ -39,13 +40,6 @@ bool takes_indices(const c10::FunctionSchema& schema) {
 }
 
 }  // namespace
-
-c10::OperatorName operator_name(std::string_view overload) {
-  auto dot = overload.find('.');
-  std::string base(overload.substr(0, dot));
-  if (base.find("::") == std::string::npos) base = "aten::" + base;
-  return {std::move(base), dot == std::string_view::npos ? "" : std::string(overload.substr(dot + 1))};
-}
 
 void register_ops(torch::Library& library, const std::vector<OpSpec>& specs) {
   for (const OpSpec& spec : specs) {

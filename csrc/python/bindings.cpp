@@ -4,8 +4,10 @@
 #include <pybind11/stl.h>
 #include <torch/csrc/Generator.h>
 
+#include "cache/compile_pool.h"
 #include "cache/memory_tier.h"
 #include "dispatch/fallback.h"
+#include "dispatch/run_ahead.h"
 #include "pjrt/client.h"
 #include "pjrt/plugin.h"
 #include "python/convert.h"
@@ -69,6 +71,14 @@ PYBIND11_MODULE(_C, m) {
           int previous = runtime::current_device();
           runtime::set_device(static_cast<c10::DeviceIndex>(device));
           return previous;
+        },
+        release_gil());
+  // For the end of the process: no thread of ours may be inside the plugin while it is torn down.
+  m.def("shut_down",
+        [] {
+          if (!pjrt::Client::exists()) return;
+          cache::CompilePool::get().stop();
+          dispatch::RunAhead::get().drain();
         },
         release_gil());
   m.def("synchronize", [](int device) { runtime::synchronize(static_cast<c10::DeviceIndex>(device)); }, release_gil());

@@ -53,17 +53,26 @@ DeviceBuffer* find_live_buffer(const void* address) {
 }
 
 void await_live_buffers(c10::DeviceIndex device) {
-  std::vector<pjrt::BufferRef> buffers;
+  std::vector<Value> values;
   for (Shard& shard : shards()) {
     std::lock_guard lock(shard.lock);
     for (auto* node = shard.head; node; node = node->next()) {
       if (node->owner()->device() != device) continue;
-      if (auto buffer = node->owner()->peek()) buffers.push_back(std::move(buffer));
+      if (auto value = node->owner()->peek(); value.buffer || value.pending) values.push_back(std::move(value));
     }
   }
+  FailureRef failure;
   guarded("synchronize", [&] {
-    for (auto& buffer : buffers) buffer->await();
+    for (auto& [buffer, pending] : values) {
+      if (pending) {
+        pending->wait();
+        buffer = pending->buffer();
+        if (!failure && pending->failure() && !pending->failure()->reported()) failure = pending->failure();
+      }
+      if (buffer) buffer->await();
+    }
   });
+  if (failure) failure->raise();
 }
 
 }  // namespace torchtpu::runtime

@@ -10,5 +10,7 @@ namespace torchtpu::runtime {
 int64_t bytes_in_use(c10::DeviceIndex device);
 int64_t peak_bytes_in_use(c10::DeviceIndex device);
 void reset_peak_bytes_in_use(c10::DeviceIndex device);
+// What the device has; on the CPU platform, the machine.
+int64_t memory_size(c10::DeviceIndex device);
 
 }  // namespace torchtpu::runtime

@@ -1,7 +1,6 @@
 """`dtypes:` of an entry: a call outside of the set runs on the CPU, counted and warned of, or raises.
 
-No entry of ops.yaml is narrowed, so these processes narrow some before they use them; tests/tools/test_throwaway_ops.py
-takes the way through the generator and the build.
+Hardly an entry of ops.yaml is narrowed, so most of these processes narrow some before they use them.
 """
 
 import pytest
@@ -83,6 +82,28 @@ for name, call in calls.items():
         assert all(t.device.type == "tpu" for t in torch.utils._pytree.tree_leaves(got[0]) if t is not None), name
         assert_same(got[0], expected)
 """
+
+
+CELL = """
+import torch
+
+def cell(d, dtype):
+    x = torch.arange(-3, 3).to(d, dtype)
+    return torch.rnn_tanh_cell(x.view(2, 3), x[:4].view(2, 2), x.view(2, 3), x[:4].view(2, 2))
+
+assert torch.allclose(cell("tpu", torch.complex64).cpu(), cell("cpu", torch.complex64))
+assert torch.tpu.fallback_counts() == {}
+result = cell("tpu", torch.int64)
+assert result.device.type == "tpu" and torch.equal(result.cpu(), cell("cpu", torch.int64))
+assert torch.tpu.fallback_counts() == {"aten::rnn_tanh_cell": 1}
+"""
+
+
+def test_an_entry_of_ops_yaml() -> None:
+    warned = run(CELL, TORCHTPU_FALLBACK="warn")
+    assert "aten::rnn_tanh_cell runs on the CPU, since the entry of rnn_tanh_cell takes float16, " in warned.stderr
+    refused = run(CELL, TORCHTPU_FALLBACK="error", check=False)
+    assert "NotImplementedError: torchtpu: aten::rnn_tanh_cell: the entry of rnn_tanh_cell takes" in refused.stderr
 
 
 def test_every_form_of_a_call_runs_on_the_cpu() -> None:
