@@ -4379,6 +4379,8 @@ ENTRIES: dict[str, Entry] = {
         (Param("input", "Tensor", True), Param("hx", "Tensor", True), Param("w_ih", "Tensor", True),
          Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True)),
         rnn_tanh_cell,
+        dtypes=("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+        dtypes_reason="of integers it is torch's default dtype that no lowering knows",
     ),
     "roll": Entry(
         "roll",

@@ -401,7 +401,6 @@ class TestLstmCell(OpTest):
     overloads = ("lstm_cell",)
     tol = {"bf16": 0.02}
     samples = "cell"
-    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestLtTensor(OpTest):
@@ -549,7 +548,7 @@ class TestRnnTanhCell(OpTest):
     overloads = ("rnn_tanh_cell",)
     tol = {"bf16": 0.02}
     samples = "cell"
-    dtypes = ("float16", "bfloat16", "float32", "float64")
+    dtypes = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
 class TestRound(OpTest):

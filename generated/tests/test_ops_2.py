@@ -295,7 +295,6 @@ class TestGruCell(OpTest):
     overloads = ("gru_cell",)
     tol = {"bf16": 0.02}
     samples = "cell"
-    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestHardswishBackward(OpTest):
@@ -541,7 +540,6 @@ class TestRnnReluCell(OpTest):
     overloads = ("rnn_relu_cell",)
     tol = {"bf16": 0.02}
     samples = "cell"
-    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestRsqrt(OpTest):

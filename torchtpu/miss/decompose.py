@@ -17,7 +17,7 @@ from torchtpu import _C
 from torchtpu.generated import ENTRIES, OVERLOADS
 from torchtpu.lowerings.checked import Checked
 from torchtpu.lowerings.promotion import cast
-from torchtpu.miss import dtypes, views
+from torchtpu.miss import dtypes, narrowed, views
 from torchtpu.miss.call import Argument, Call, Number, Use
 from torchtpu.miss.errors import LoweringError
 from torchtpu.miss.meta import Meta
@@ -113,6 +113,7 @@ class _Interpreter(TorchDispatchMode):
 
         results = func(*args, **kwargs)
         inner, bases, starts = self._inner_call(func, entry, args, kwargs)
+        narrowed.check(inner)
         returns = func._schema.returns
         metas = () if not returns else (results,) if len(returns) == 1 else tuple(results)
         program = Program(inner, Meta(metas, {}))
