@@ -2818,6 +2818,7 @@ ENTRIES: dict[str, Entry] = {
         arange_start_step,
         promote="default",
         promoted=("start", "end", "step"),
+        meta="fix:filled_out",
         key_sizes=("length",),
     ),
     "argmax": Entry(
@@ -3723,6 +3724,7 @@ ENTRIES: dict[str, Entry] = {
         linspace,
         promote="int_to_float",
         promoted=("start", "end"),
+        meta="fix:filled_out",
     ),
     "log": Entry(
         "log",

@@ -173,7 +173,7 @@ def _differentiate(write: Callable[[torch.Tensor], Any], view: Callable[[torch.T
     result = leaf * 2
     write(view(result))
     (result * result).sum().abs().backward()
-    return leaf.grad
+    return leaf.grad.clone()  # how often the engine wrote to a gradient is its own affair
 
 
 class Programs(RuleBasedStateMachine):
@@ -274,7 +274,8 @@ class Programs(RuleBasedStateMachine):
                     _initialize(pair)
         if self._check_failures(ours, theirs):
             # How far a call came before it raised (whether an out= is resized, which of a list is done) is nobody's promise.
-            self.pairs = [pair for pair in self.pairs if all(pair is not other for other in pairs)]
+            touched = {pair.theirs.untyped_storage()._cdata for pair in pairs}
+            self.pairs = [pair for pair in self.pairs if pair.theirs.untyped_storage()._cdata not in touched]
         else:
             self._compare(*pairs)
         return not isinstance(theirs, Failure)

@@ -181,7 +181,8 @@ class _CpuCopies:
     def _copy(self, value: torch.Tensor) -> torch.Tensor:
         memory = self._memory(value)
         if memory.dtype != value.dtype:
-            memory = memory.view(value.dtype)
+            memory = memory.view(torch.uint8)
+            memory = memory[: len(memory) // value.itemsize * value.itemsize].view(value.dtype)
         copy = torch.as_strided(memory, value.shape, value.stride(), value.storage_offset())
         copy = torch._conj(copy) if value.is_conj() else copy
         return torch._neg_view(copy) if value.is_neg() else copy

@@ -173,6 +173,8 @@ class Program:
             for use, item in zip(targets, new if isinstance(new, (list, tuple)) else [new]):
                 if use is None or item is None:
                     continue
+                if argument.is_out and self.meta and item.size == math.prod(use.view.sizes):
+                    item = item.reshape(use.view.sizes)  # meta has left it as it was
                 if self.entry.data_sizes:
                     layout.copies.append((self._append_new(layout, outputs, item, None), use.index))
                 elif item.shape != use.view.sizes and argument.is_out:
