@@ -3,10 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
-#include <vector>
-
 #include "runtime/device_buffer.h"
-#include "runtime/errors.h"
 #include "runtime/spin_lock.h"
 
 namespace torchtpu::runtime {
@@ -52,7 +49,8 @@ DeviceBuffer* find_live_buffer(const void* address) {
   return nullptr;
 }
 
-void await_live_buffers(c10::DeviceIndex device) {
+std::vector<pjrt::Event> live_buffer_events(c10::DeviceIndex device) {
+  // References, not events, while a lock is held; and no longer than that, for nobody donates a buffer that has two.
   std::vector<pjrt::BufferRef> buffers;
   for (Shard& shard : shards()) {
     std::lock_guard lock(shard.lock);
@@ -61,9 +59,10 @@ void await_live_buffers(c10::DeviceIndex device) {
       if (auto buffer = node->owner()->peek()) buffers.push_back(std::move(buffer));
     }
   }
-  guarded("synchronize", [&] {
-    for (auto& buffer : buffers) buffer->await();
-  });
+  std::vector<pjrt::Event> events;
+  events.reserve(buffers.size());
+  for (auto& buffer : buffers) events.push_back(buffer->ready_event());
+  return events;
 }
 
 }  // namespace torchtpu::runtime

@@ -1,7 +1,11 @@
-// Every live device buffer of the process: what synchronize() waits for.
+// Every live device buffer of the process.
 #pragma once
 
 #include <c10/core/Device.h>
+
+#include <vector>
+
+#include "pjrt/event.h"
 
 namespace torchtpu::runtime {
 
@@ -26,7 +30,7 @@ class LiveBufferNode {
 // The buffer whose storage starts at this address, or null.
 DeviceBuffer* find_live_buffer(const void* address);
 
-// Blocks until every buffer on `device` holds its value; throws the first failure.
-void await_live_buffers(c10::DeviceIndex device);
+// The ready event of every buffer on `device` that has been given a value.
+std::vector<pjrt::Event> live_buffer_events(c10::DeviceIndex device);
 
 }  // namespace torchtpu::runtime

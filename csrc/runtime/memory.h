@@ -1,14 +1,15 @@
-// Bytes that live device buffers hold.
+// What is known of the memory of a device, in PyTorch's terms.
 #pragma once
 
-#include <c10/core/Device.h>
+#include <c10/core/CachingDeviceAllocator.h>
 
-#include <cstdint>
+#include <utility>
 
 namespace torchtpu::runtime {
 
-int64_t bytes_in_use(c10::DeviceIndex device);
-int64_t peak_bytes_in_use(c10::DeviceIndex device);
-void reset_peak_bytes_in_use(c10::DeviceIndex device);
+// Figures of live buffers. There is no caching allocator above PJRT: a block is a buffer, and a segment of its own.
+c10::CachingDeviceAllocator::DeviceStats memory_stats(c10::DeviceIndex device);
+// Free and total bytes: of the device, or of the machine where that is the device's memory (the CPU platform).
+std::pair<size_t, size_t> memory_info(c10::DeviceIndex device);
 
 }  // namespace torchtpu::runtime
