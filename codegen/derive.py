@@ -104,13 +104,15 @@ class Plan:
 
     @property
     def has_wrapper(self) -> bool:
-        return bool(self.entry.lowering or self.entry.expr or self.entry.vjp)
+        return bool(self.entry.lowering or self.entry.expr or self.entry.vjp or self.entry.pallas)
 
 
 def derive(entry: Entry, group: Group, differentiable: bool = False) -> Plan:
     """`differentiable`: torch has a derivative formula for a member of the group."""
     excluded = entry.variants.excluded if entry.variants else ()
     members = tuple(member for member in group.members if member.name not in excluded)
+    if entry.autograd:  # torch composes the other members, whose gradients it then knows
+        members, differentiable = (group.author,), True
     native = _native(entry, group, members)
     registrations = () if native else tuple(_registration(entry, member) for member in members)
     arguments = tuple(
@@ -203,12 +205,14 @@ def _tests(entry: Entry, group: Group, members: tuple[Overload, ...], differenti
 def _test_names(entry: Entry, group: Group, members: tuple[Overload, ...], differentiable: bool) -> tuple[str, ...]:
     if entry.native or entry.custom:  # the runtime's own, and what torch's CPU does not have: tested by hand
         return ()
+    checks = ("checks",) if entry.checks else ()
     if entry.tests.check == "distribution":
-        return ("distribution", "calls_differ", "seed_repeats")
+        return ("distribution", "calls_differ", "seed_repeats", *checks)
     names = ["values", "second_call_hits", "lowering_ran"]
     if any(argument.base == "Tensor" for argument in group.author.arguments):
         names += ["noncontiguous", "zero_size"]
     names += ["out"] if any(argument.is_out for member in members for argument in member.arguments) else []
     names += ["inplace"] if any(member.base.endswith("_") for member in members) else []
+    names += ["kernel"] if entry.pallas else []
     names += ["backward"] if differentiable and "backward" not in entry.name else []
-    return tuple(names)
+    return (*names, *checks)

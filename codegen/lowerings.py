@@ -13,7 +13,10 @@ from types import ModuleType
 from typing import Any
 
 from codegen.diagnostics import did_you_mean
+from codegen.spec.model import Entry, Path
 
+# The modules of FAMILIES that hold no lowerings but what is done with lowerings of all families.
+SHARED = ("vjp", "pallas")
 LIBRARIES = {"jnp": "jax.numpy", "lax": "jax.lax", "jsp": "jax.scipy.special"}
 FAMILIES = "torchtpu.lowerings"
 
@@ -29,8 +32,20 @@ class NotFound(Exception):
         return self.message
 
 
+@dataclass(frozen=True)
+class Named:
+    """A function that an entry names at `path`, to be looked up in `lowerings`."""
+
+    path: Path
+    dotted: str
+    lowerings: Lowerings
+
+    def source(self) -> str:
+        return self.lowerings.source(self.dotted)
+
+
 class Lowerings:
-    """Resolves dotted paths. `package` holds the families; tests use their own."""
+    """Resolves dotted paths. `package` holds the families; tests use their own. Kernels stand in a package beside it."""
 
     def __init__(self, package: str = FAMILIES) -> None:
         self.package = package
@@ -55,9 +70,21 @@ class Lowerings:
             raise NotFound(f"'{path}' is not a function")
         return target
 
+    @functools.cached_property
+    def kernels(self) -> Lowerings:
+        return Lowerings(self.package.rpartition(".")[0] + ".kernels")
+
+    def named_by(self, entry: Entry) -> list[Named]:
+        """The functions that compute the entry."""
+        named = [Named(("lowering",), entry.lowering, self)] if entry.lowering else []
+        named += [Named(("vjp", "of"), entry.vjp.of, self)] if entry.vjp else []
+        if entry.pallas:
+            named += [Named(("pallas", part), getattr(entry.pallas, part), self.kernels) for part in ("kernel", "when")]
+            named += [Named(("pallas", "fallback"), entry.pallas.fallback, self)]
+        return named
+
     def package_of(self, family: str) -> str:
-        """vjp is no family, but how the lowerings of all of them are differentiated."""
-        return FAMILIES if family == "vjp" else self.package
+        return FAMILIES if family in SHARED else self.package
 
     def is_family(self, path: str) -> bool:
         return path.partition(".")[0] not in LIBRARIES
@@ -116,7 +143,10 @@ class Lowerings:
             return NotFound(f"{name} does not import: {type(error).__name__}: {error}")
 
     def _families(self) -> list[str]:
-        package = importlib.import_module(self.package)
+        try:
+            package = importlib.import_module(self.package)
+        except ModuleNotFoundError:  # no kernels
+            return []
         return [module.name for module in pkgutil.iter_modules(package.__path__)]
 
 

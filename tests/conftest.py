@@ -1,7 +1,7 @@
-from tests.device import DEVICE  # before torch: it sets the environment
-
 import pytest
 import torch
+
+from tests.device import DEVICE
 
 
 @pytest.fixture

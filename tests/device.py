@@ -7,25 +7,18 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+import torch
+
 DEVICE = os.environ.get("TORCHTPU_TEST_DEVICE", "tpu")
 ON_TPU = DEVICE == "tpu"
-
-# An op without an entry must not pass unnoticed by running on the CPU.
-os.environ.setdefault("TORCHTPU_FALLBACK", "error")
-# The tensors are small: PyTorch's own threads would only wait for each other.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def programs() -> int:
     """How many programs the process has compiled."""
-    import torch
-
     return torch.tpu.cache_stats()["programs"] if ON_TPU else 0
 
 
 def fallbacks() -> dict[str, int]:
-    import torch
-
     return torch.tpu.fallback_counts() if ON_TPU else {}
 
 

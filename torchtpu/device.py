@@ -4,6 +4,7 @@ Nothing here starts the device's runtime before it is needed: querying availabil
 process that never touches the device leaves it untouched, so that the process can still fork.
 """
 
+import atexit
 import dataclasses
 import os
 import re
@@ -91,6 +92,14 @@ def _after_fork_in_child() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def _shut_down() -> None:
+    if not _bad_fork:
+        _C.shut_down()
+
+
+atexit.register(_shut_down)
 
 
 # Devices

@@ -4,6 +4,9 @@ PJRT allocates, and there is no caching allocator above it: "allocated", "active
 a segment is a buffer, and what is freed is PJRT's again at once. "Reserved" counts what the runtime holds for its own
 ends as well: the scalars of recent calls, a few bytes each. Neither counts compiled programs or their temporaries.
 
+Figures are those of all calls made so far: asking for them waits until the programs that are being compiled have been
+started (torch.accelerator's own functions wait as well, but hold the GIL meanwhile).
+
 Buffers are immutable and shared until somebody writes: a view, `x.clone()` and `y.copy_(x)` take no memory,
 `torch.empty` takes none before its first use, and an in-place operation on a tensor that shares its buffer takes its
 size anew.
@@ -13,6 +16,7 @@ from collections import OrderedDict
 
 import torch
 
+from torchtpu import _C
 from torchtpu.index import Device, device_index
 
 
@@ -23,6 +27,7 @@ def memory_stats(device: Device = None) -> OrderedDict[str, int]:
     `{allocation,active,segment}.all.{...}` buffers, `num_ooms` calls that raised torch.OutOfMemoryError. There are no
     pools and no retries: what is told of those is 0. Raises RuntimeError for a device that does not exist.
     """
+    _C.drain()
     return torch.accelerator.memory_stats(device_index(device))
 
 
@@ -48,11 +53,13 @@ def max_memory_reserved(device: Device = None) -> int:
 
 def reset_peak_memory_stats(device: Device = None) -> None:
     """Makes every peak what is there now."""
+    _C.drain()
     torch.accelerator.reset_peak_memory_stats(device_index(device))
 
 
 def reset_accumulated_memory_stats(device: Device = None) -> None:
     """Starts the totals anew: `allocated`, `freed` and the counts of events."""
+    _C.drain()
     torch.accelerator.reset_accumulated_memory_stats(device_index(device))
 
 

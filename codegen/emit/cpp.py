@@ -8,6 +8,7 @@ from typing import Any
 
 from codegen.derive import ArgPlan, Plan, Registration
 from codegen.emit.cpp_expr import names_in, to_cpp
+from codegen.formula import formula
 from codegen.lowerings import Lowerings
 
 
@@ -33,6 +34,27 @@ def native_table(plans: list[Plan]) -> dict[str, Any]:
     return {"rows": [{"entry": plan.name, "overload": overload.name, "function": fn} for plan, overload, fn in rows]}
 
 
+def formulas(plans: list[Plan]) -> dict[str, Any]:
+    """Per namespace: the FormulaSpecs, and the custom ops that have none."""
+    by_name = {plan.name: plan for plan in plans}
+    namespaces = []
+    for namespace in ("aten", "tpu"):
+        mine = [plan for plan in plans if _namespace(plan) == namespace]
+        own = [formula_spec(plan, by_name[plan.entry.autograd.backward]) for plan in mine if plan.entry.autograd]
+        without = [f'"{plan.name}"' for plan in mine if plan.entry.custom and not plan.entry.autograd]
+        if own or without:
+            namespaces.append((namespace, own, without))
+    return {"namespaces": namespaces}
+
+
+def formula_spec(plan: Plan, backward: Plan) -> str:
+    """The initializer of a FormulaSpec."""
+    made = formula(plan, backward.group.author)
+    arguments = ", ".join(f"{{{binding.kind}, {binding.index}}}" for binding in made.arguments)
+    wrt = ", ".join(map(str, made.wrt))
+    return f'{{"{plan.name}", "{backward.name}", {{{arguments}}}, {{{wrt}}}}},'
+
+
 def multiplies_matrices(plan: Plan, lowerings: Lowerings) -> bool:
     """Whether torch.get_float32_matmul_precision() can change the program.
 
@@ -42,8 +64,8 @@ def multiplies_matrices(plan: Plan, lowerings: Lowerings) -> bool:
     entry = plan.entry
     if entry.precision != "torch" or entry.decompose:
         return entry.decompose
-    path = entry.lowering or (entry.vjp.of if entry.vjp else "")
-    text = " ".join((entry.expr or "", path, lowerings.source(path) if path else ""))
+    named = lowerings.named_by(entry)
+    text = " ".join((entry.expr or "", *(n.dotted for n in named), *(n.source() for n in named)))
     return bool(_MULTIPLIES.search(text))
 
 
@@ -71,10 +93,10 @@ def _arg_spec(plan: ArgPlan) -> str:
 
 
 def _rest(plan: Plan, registration: Registration) -> str:
-    """The fields that have defaults: the checks and the size that goes into the key."""
+    """The fields that have defaults: the checks and the sizes that go into the key."""
     checks = "{" + ", ".join(f"checks::{name}" for name in plan.entry.checks) + "}"
-    size = _key_size_name(plan, registration) if plan.key_sizes else ""
-    return f", {checks}, {size}" if size else f", {checks}" if plan.entry.checks else ""
+    sizes = "{" + ", ".join(_key_size_name(registration, name) for name in plan.key_sizes) + "}"
+    return f", {checks}, {sizes}" if plan.key_sizes else f", {checks}" if plan.entry.checks else ""
 
 
 def _cpp_number(value: float) -> str:
@@ -83,12 +105,12 @@ def _cpp_number(value: float) -> str:
     return repr(value)
 
 
-def _key_size_name(plan: Plan, registration: Registration) -> str:
-    return f"{re.sub(r'[^0-9A-Za-z_]', '_', registration.overload.name)}_{plan.key_sizes[0]}"
+def _key_size_name(registration: Registration, size: str) -> str:
+    return f"{re.sub(r'[^0-9A-Za-z_]', '_', registration.overload.name)}_{size}"
 
 
 def _key_sizes(plan: Plan) -> list[dict[str, Any]]:
-    """A function per registration: the arguments of two members need not stand in the same places."""
+    """A function per size and registration: the arguments of two members need not stand in the same places."""
     functions = []
     for name in plan.key_sizes:
         expression = plan.entry.sizes.key[name]
@@ -96,7 +118,7 @@ def _key_sizes(plan: Plan) -> list[dict[str, Any]]:
             places = {a.argument.python_name: i for i, a in enumerate(registration.arguments)}
             functions.append(
                 {
-                    "name": _key_size_name(plan, registration),
+                    "name": _key_size_name(registration, name),
                     "overload": registration.overload.name,
                     "expression": to_cpp(expression),
                     "arguments": [(used, places[used]) for used in names_in(expression)],

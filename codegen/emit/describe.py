@@ -25,6 +25,9 @@ def describe(plan: Plan, lowerings: Lowerings) -> str:
     parts += ["", "C++"]
     multiplies = cpp.multiplies_matrices(plan, lowerings)
     parts += [f"  {cpp.spec(plan, registration, multiplies)}" for registration in plan.registrations]
+    if plan.entry.autograd:
+        saved = ", ".join(plan.entry.autograd.saves)
+        parts += ["", "autograd", f"  saves {saved} for {plan.entry.autograd.backward}"]
     parts += ["", "Python"]
     if plan.has_wrapper:
         wrapper = python.wrapper(plan, lowerings)

@@ -25,6 +25,8 @@ def _notes(plan: Plan) -> list[str]:
     """What the entry says of itself, and every deviation with its reason."""
     entry = plan.entry
     notes = [entry.doc] if entry.doc else []
+    if entry.autograd:
+        notes.append(f"autograd: {entry.autograd.backward}")
     if entry.variants:
         notes.append(f"not registered: {', '.join(entry.variants.excluded)} ({entry.variants.reason})")
     if entry.dtypes and entry.dtypes.reason:
@@ -42,6 +44,8 @@ def strategy(plan: Plan) -> str:
         return f"expr: {' '.join(entry.expr.split())}"
     if entry.vjp:
         return f"vjp of {entry.vjp.of}"
+    if entry.pallas:
+        return f"pallas: {entry.pallas.kernel} when {entry.pallas.when}, else {entry.pallas.fallback}"
     return "decompose" if entry.decompose else "native"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.derive import Plan, Role
-from codegen.lowerings import LIBRARIES, Lowerings
+from codegen.lowerings import FAMILIES, LIBRARIES, Lowerings
 
 IMPORTS = {
     "jax": "import jax",
@@ -30,16 +30,37 @@ class Wrapper:
 def module(plans: list[Plan], lowerings: Lowerings) -> dict[str, Any]:
     wrapped = [plan for plan in plans if plan.has_wrapper]
     wrappers = [wrapper(plan, lowerings) for plan in wrapped]
-    bodies = " ".join(w.body for w in wrappers)
+    kernels = [kernel(plan) for plan in wrapped if plan.entry.pallas]
+    bodies = " ".join([w.body for w in wrappers] + [field for k in kernels for field in k["fields"]])
     imports = [text for name, text in IMPORTS.items() if re.search(rf"(?<![\w.]){name}\.", bodies)]
-    families = sorted(set(re.findall(r"(?<![\w.])(\w+)_family\.", bodies)))
     return {
         "imports": imports,
-        "families": [f"from {lowerings.package_of(family)} import {family} as {family}_family" for family in families],
+        "families": _families(bodies, lowerings, bool(kernels)),
+        "kernels": kernels,
         "wrappers": wrappers,
         "entries": [{"name": plan.name, "fields": entry_fields(plan)} for plan in plans if not plan.native],
         "overloads": [(r.overload.name, plan.name) for plan in plans for r in plan.registrations],
     }
+
+
+def _families(bodies: str, lowerings: Lowerings, kernels: bool) -> list[str]:
+    """The imports of the modules that the text uses."""
+    used = {suffix: sorted(set(re.findall(rf"(?<![\w.])(\w+)_{suffix}\.", bodies))) for suffix in ("family", "kernels")}
+    lines = [f"from {lowerings.kernels.package} import {name} as {name}_kernels" for name in used["kernels"]]
+    lines += [f"from {lowerings.package_of(name)} import {name} as {name}_family" for name in used["family"]]
+    return lines + ([f"from {FAMILIES}.pallas import Kernel"] if kernels else [])
+
+
+def kernel(plan: Plan) -> dict[str, Any]:
+    """A row of the table of Pallas kernels: the arguments of Kernel(...)."""
+    pallas = plan.entry.pallas
+    fields = [
+        f"kernel={_callable(pallas.kernel, 'kernels')}",
+        f"when={_callable(pallas.when, 'kernels')}",
+        f"fallback={_callable(pallas.fallback)}",
+    ]
+    tune = {name: tuple(int(value) for value in values) for name, values in pallas.tune.items()}
+    return {"name": plan.name, "fields": fields + ([f"tune={literal(tune)}"] if tune else [])}
 
 
 def wrapper(plan: Plan, lowerings: Lowerings) -> Wrapper:
@@ -60,8 +81,11 @@ def _body(plan: Plan, lowerings: Lowerings) -> str:
             f"vjp_family.vjp({_callable(entry.vjp.of)}, wrt={literal(entry.vjp.wrt)}, cotangent={cotangent}, "
             f"mask={entry.vjp.mask}, arguments={{{arguments}}})"
         )
+    by_name = ", ".join(f"{name}={name}" for name in plan.parameters)
+    if entry.pallas:
+        return f'KERNELS["{plan.name}"]({by_name})'
     if lowerings.is_family(entry.lowering):
-        return f"{_callable(entry.lowering)}({', '.join(f'{name}={name}' for name in plan.parameters)})"
+        return f"{_callable(entry.lowering)}({by_name})"
     return f"{entry.lowering}({', '.join(positional(plan))})"
 
 
@@ -71,10 +95,10 @@ def positional(plan: Plan) -> tuple[str, ...]:
     return (*key, *(a.argument.python_name for a in plan.arguments if a.argument.base in ("Tensor", "Scalar")))
 
 
-def _callable(path: str) -> str:
+def _callable(path: str, suffix: str = "family") -> str:
     """How a wrapper calls it: entries may have the same names as families (`_softmax`), hence the suffix."""
     head, _, name = path.partition(".")
-    return path if head in LIBRARIES else f"{head}_family.{name}"
+    return path if head in LIBRARIES else f"{head}_{suffix}.{name}"
 
 
 def entry_fields(plan: Plan) -> list[str]:

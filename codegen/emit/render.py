@@ -11,7 +11,7 @@ import jinja2
 
 from codegen.derive import SHARDS, Plan
 from codegen.emit import cpp, ops_table, python, tests
-from codegen.emit.wrap import wrap
+from codegen.emit.wrap import literal, wrap
 from codegen.lowerings import Lowerings
 from codegen.spec import fields
 
@@ -28,6 +28,7 @@ def render(plans: Sequence[Plan], lowerings: Lowerings) -> dict[str, str]:
         custom = cpp.shard(plans, number, "tpu", lowerings)
         if custom["entries"]:
             files[f"csrc/custom_{number}.cpp"] = _fill("ops.cpp", **custom)
+    files["csrc/formulas.cpp"] = _fill("formulas.cpp", **cpp.formulas(plans))
     files["csrc/register_native.cpp"] = _fill("register_native.cpp", **cpp.native_table(plans))
     files["lowerings/ops.py"] = _fill("ops.py", with_entries=True, **python.module(plans, lowerings))
     files["lowerings/__init__.py"] = _fill("lowerings_init.py")
@@ -56,5 +57,5 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         autoescape=False,
     )
-    environment.filters["wrap"] = wrap
+    environment.filters |= {"literal": literal, "wrap": wrap}
     return environment

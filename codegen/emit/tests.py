@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.derive import Plan
+from codegen.derive import Plan, Role
 from codegen.emit.python import literal
 
 DEFAULTS = {
@@ -14,6 +14,10 @@ DEFAULTS = {
     "check": "values",
     "samples": None,
     "dtypes": None,
+    "pallas": False,
+    "checks": (),
+    "numbers": {},
+    "sizes": {},
 }  # as in the harness
 
 
@@ -37,6 +41,17 @@ def test_class(plan: Plan) -> dict[str, Any]:
         "check": tests.check,
         "samples": tests.samples,
         "dtypes": plan.tests.dtypes,
+        "pallas": bool(plan.entry.pallas),
+        **(_checks(plan) if plan.entry.checks else {}),
     }
     said = {name: value for name, value in attributes.items() if value != DEFAULTS.get(name)}
     return {"name": plan.test_name, "attributes": [(name, literal(value)) for name, value in said.items()]}
+
+
+def _checks(plan: Plan) -> dict[str, Any]:
+    """The checks of the entry, and what the values of a call contribute to its key: their test drives them on a hit."""
+    return {
+        "checks": plan.entry.checks,
+        "numbers": {a.argument.name: a.specialize for a in plan.arguments if a.role is Role.TRACED},
+        "sizes": dict(plan.entry.sizes.key) if plan.entry.sizes else {},
+    }

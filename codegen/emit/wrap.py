@@ -15,6 +15,18 @@ def wrap(text: str, indent: int, room: int = 0) -> str:
     return ("\n" + " " * indent).join(lines)
 
 
+def literal(text: str, indent: int, room: int = 0) -> str:
+    """A C++ string literal, in pieces that are broken after commas to keep to WIDTH columns."""
+    quotes = len('""')
+    lines, line = [], ""
+    for piece in text.replace(", ", ",\0 ").split("\0"):
+        if line and len(line) + len(piece) > WIDTH - indent - quotes - room:
+            lines.append(line)
+            line = ""
+        line += piece
+    return ("\n" + " " * indent).join(f'"{line}"' for line in [*lines, line])
+
+
 def _lines(pieces: list[str], first: int, others: int) -> list[str]:
     lines, line = [], ""
     for piece in pieces:

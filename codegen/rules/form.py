@@ -9,8 +9,6 @@ from codegen.rules.registry import Context, rule
 from codegen.spec.fields import STRATEGIES
 from codegen.spec.model import Entry
 
-SUPPORTED = tuple(name for name in STRATEGIES if name != "pallas")
-
 
 @rule("E001")
 def syntax(context: Context) -> Iterator[Diagnostic]:
@@ -58,9 +56,6 @@ def wrong_value(context: Context) -> Iterator[Diagnostic]:
         if (entry.custom or entry.pallas) and not entry.doc:
             message = f"op '{entry.name}' needs a 'doc': one sentence on what it is for"
             yield Diagnostic("E102", entry.at(), message, "nothing else describes a custom op or a kernel")
-        if entry.sizes and len(entry.sizes.key) > 1:
-            message = f"op '{entry.name}' computes {len(entry.sizes.key)} sizes; at most one can be in the key"
-            yield Diagnostic("E102", entry.at("sizes", "key"), message)
         if entry.promote and entry.promote.args is not None and len(_promotions(entry)) > 1:
             yield Diagnostic("E102", entry.at("promote"), f"op '{entry.name}' promotes in two ways", "keep one")
 
@@ -75,28 +70,17 @@ def _promotions(entry: Entry) -> list[str]:
 
 @rule("E103")
 def one_implementation(context: Context) -> Iterator[Diagnostic]:
-    """An entry with no implementation, with two, or with one that this torchtpu cannot generate yet.
+    """An entry with no implementation, or with two.
 
-    Exactly one strategy says how an op is computed: lowering, expr, vjp, decompose or native. `pallas` and `autograd`
-    are part of the format and are checked, but there is no generator behind them yet.
+    Exactly one strategy says how an op is computed: lowering, expr, vjp, decompose, pallas or native.
     """
     unknown = [misfit for misfit in context.document.misfits if misfit.kind == "unknown"]
     for entry in context.document.entries:
         given = [name for name in entry.written if name in STRATEGIES]
         if len(given) > 1:
             message = f"op '{entry.name}' has {len(given)} implementations: {listing(given)}"
-            yield Diagnostic("E103", entry.key_at(given[1]), message, f"keep exactly one of: {', '.join(SUPPORTED)}")
+            yield Diagnostic("E103", entry.key_at(given[1]), message, f"keep exactly one of: {', '.join(STRATEGIES)}")
         misspelt = any(m.where == f"op '{entry.name}'" and nearest(m.word, STRATEGIES) for m in unknown)
         if not given and not misspelt:
             message = f"op '{entry.name}' has no implementation"
-            yield Diagnostic("E103", entry.at(), message, f"add exactly one of: {', '.join(SUPPORTED)}")
-        for name in ("pallas", "autograd"):
-            if name in entry.written:
-                message = f"op '{entry.name}': '{name}' is not supported by this torchtpu yet"
-                yield Diagnostic("E103", entry.key_at(name), message, _instead(name))
-
-
-def _instead(name: str) -> str:
-    if name == "pallas":
-        return "write the fallback as a 'lowering'"
-    return "give entries to the ops that it is composed of instead"
+            yield Diagnostic("E103", entry.at(), message, f"add exactly one of: {', '.join(STRATEGIES)}")

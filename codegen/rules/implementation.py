@@ -11,35 +11,34 @@ from pathlib import Path as FilePath
 from codegen.derive import Plan
 from codegen.diagnostics import Diagnostic, did_you_mean, listing
 from codegen.emit.python import positional
-from codegen.lowerings import NotFound
+from codegen.formula import Unbound, formula
+from codegen.lowerings import Named, NotFound
 from codegen.rules.registry import Context, rule
-from codegen.spec.model import Entry, Path
 
 KEY_MAKERS = ("PRNGKey", "key", "unsafe_rbg_key")
-
-
-def _paths(entry: Entry) -> Iterator[tuple[Path, str]]:
-    if entry.lowering:
-        yield ("lowering",), entry.lowering
-    if entry.vjp:
-        yield ("vjp", "of"), entry.vjp.of
-    if entry.pallas:
-        yield from ((("pallas", part), getattr(entry.pallas, part)) for part in ("kernel", "when", "fallback"))
 
 
 @rule("E301")
 def not_importable(context: Context) -> Iterator[Diagnostic]:
     """The entry names a lowering, a check or a native function that does not exist.
 
-    A lowering is `jnp.x`, `lax.x` or `jsp.x`, or `family.function`, defined in torchtpu/lowerings/family.py. Checks are
-    declared in csrc/dispatch/checks.h, native functions in csrc/aten/native.h.
+    A lowering is `jnp.x`, `lax.x` or `jsp.x`, or `family.function`, defined in torchtpu/lowerings/family.py. The kernel
+    of a `pallas` entry and its predicate `when` are defined in torchtpu/kernels/family.py. Checks are declared in
+    csrc/dispatch/checks.h, native functions in csrc/aten/native.h. The op that an `autograd` formula names as its
+    backward has an entry.
     """
+    names = [entry.name for entry in context.document.entries]
     for entry in context.document.entries:
-        for path, dotted in _paths(entry):
+        for named in context.lowerings.named_by(entry):
             try:
-                context.lowerings.resolve(dotted)
+                named.lowerings.resolve(named.dotted)
             except NotFound as error:
-                yield Diagnostic("E301", entry.at(*path), error.message, error.help)
+                yield Diagnostic("E301", entry.at(*named.path), error.message, error.help)
+        if entry.autograd and entry.autograd.backward not in names:
+            backward = entry.autograd.backward
+            message = f"the backward op '{backward}' has no entry{did_you_mean(backward, names)}"
+            help = "such as: custom: tpu::name_backward(Tensor grad_output, ...) -> (Tensor grad_self, ...)"
+            yield Diagnostic("E301", entry.at("autograd", "backward"), message, help)
     checks, native = _declared(context.csrc / "dispatch" / "checks.h"), _declared(context.csrc / "aten" / "native.h")
     for entry in context.document.entries:
         for i, name in enumerate(entry.checks):
@@ -61,10 +60,10 @@ def _declared(header: FilePath) -> list[str]:
     return re.findall(r"\b(\w+)\s*\([^;{]*\)\s*;", text)
 
 
-def _resolved(context: Context, path: str) -> dict[str, inspect.Parameter] | None:
+def _resolved(named: Named) -> dict[str, inspect.Parameter] | None:
     """A callable's parameters; None if E301 has spoken, or if it does not tell."""
     try:
-        return context.lowerings.parameters(path)
+        return named.lowerings.parameters(named.dotted)
     except (NotFound, ValueError, TypeError):
         return None
 
@@ -79,27 +78,28 @@ def not_callable_as_schema(context: Context) -> Iterator[Diagnostic]:
     arguments needs an `expr` or a hand-written lowering. Memory formats, devices and generators are never passed.
     """
     for plan in context.plans:
-        path = plan.entry.lowering
-        parameters = _resolved(context, path) if path else None
-        if parameters is None:
-            continue
-        problem = _family(plan, parameters) if context.lowerings.is_family(path) else _library(plan, context, path)
-        if problem:
-            shown = f"{path}({', '.join(parameters)})" if context.lowerings.is_family(path) else path
-            message = f"{shown} cannot be called as {plan.name}: {problem}"
-            yield Diagnostic("E302", plan.entry.at("lowering"), message, f"schema: {plan.group.author.schema}")
+        for named in context.lowerings.named_by(plan.entry):
+            parameters = _resolved(named) if named.path != ("vjp", "of") else None  # E304's
+            if parameters is None:
+                continue
+            family = named.lowerings.is_family(named.dotted)
+            tuned = tuple(plan.entry.pallas.tune) if named.path == ("pallas", "kernel") else ()
+            problem = _family((*plan.parameters, *tuned), parameters) if family else _library(plan, context, named.dotted)
+            if problem:
+                shown = f"{named.dotted}({', '.join(parameters)})" if family else named.dotted
+                message = f"{shown} cannot be called as {plan.name}: {problem}"
+                help = f"schema: {plan.group.author.schema}"
+                yield Diagnostic("E302", plan.entry.at(*named.path), message, help)
 
 
-def _family(plan: Plan, parameters: dict[str, inspect.Parameter]) -> str | None:
+def _family(passed: tuple[str, ...], parameters: dict[str, inspect.Parameter]) -> str | None:
     kinds = {parameter.kind for parameter in parameters.values()}
-    missing = (
-        [] if inspect.Parameter.VAR_KEYWORD in kinds else [name for name in plan.parameters if name not in parameters]
-    )
+    missing = [] if inspect.Parameter.VAR_KEYWORD in kinds else [name for name in passed if name not in parameters]
     variadic = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     unknown = [
         name
         for name, parameter in parameters.items()
-        if parameter.default is parameter.empty and parameter.kind not in variadic and name not in plan.parameters
+        if parameter.default is parameter.empty and parameter.kind not in variadic and name not in passed
     ]
     if missing:
         return f"no parameter {listing(missing)}" + (f", and it requires {listing(unknown)}" if unknown else "")
@@ -127,10 +127,22 @@ def vjp_needs(context: Context) -> Iterator[Diagnostic]:
     `vjp: {of: f, wrt: [x], cotangent: g}` evaluates jax.vjp of f at the arguments of the backward op that have the
     names of f's parameters. So f must be a function of values that the backward op has. Where the forward saves a
     statistic instead of an argument (layer norm's rstd instead of eps), write f in terms of that statistic.
+
+    The backward op of an `autograd` formula receives, by name: what `saves` names (tensor arguments, outputs); every
+    argument that is no tensor; the gradients of the outputs (`grad_output`, or `grad_output0` and so on, or `grad_x` of
+    an output x; `Tensor?` where there may be none); and `output_mask`, which of its own outputs are wanted. These are
+    named for the arguments that they are the gradients of: `-> (Tensor grad_self, Tensor grad_weight)`.
     """
+    plans = {plan.name: plan for plan in context.plans}
+    for plan in context.plans:
+        if plan.entry.autograd and plan.entry.autograd.backward in plans:
+            try:
+                formula(plan, plans[plan.entry.autograd.backward].group.author)
+            except Unbound as unbound:
+                yield Diagnostic("E304", plan.entry.at(*unbound.path), unbound.message, unbound.help)
     for plan in context.plans:
         vjp = plan.entry.vjp
-        parameters = _resolved(context, vjp.of) if vjp else None
+        parameters = _resolved(Named((), vjp.of, context.lowerings)) if vjp else None
         if vjp is None or parameters is None:
             continue
         has = plan.parameters
@@ -172,14 +184,15 @@ def random_without_key(context: Context) -> Iterator[Diagnostic]:
         if entry.rng and not seeded and not entry.custom:
             message = f"'{plan.name}' draws no random numbers: torch does not tag it nondeterministic_seeded"
             yield Diagnostic("E306", entry.at("rng"), message, "delete rng")
-        for path, dotted in _paths(entry):
+        for named in context.lowerings.named_by(entry):
             try:
-                definitions = context.lowerings.definitions(dotted)
+                definitions = named.lowerings.definitions(named.dotted)
             except NotFound:
                 continue
             for made in sorted({call for node in definitions for call in _keys_made(node)}):
                 help = "take the parameter 'key' and write rng: key"
-                yield Diagnostic("E306", entry.at(*path), f"{dotted} makes its own random key ({made})", help)
+                message = f"{named.dotted} makes its own random key ({made})"
+                yield Diagnostic("E306", entry.at(*named.path), message, help)
         if entry.expr:
             try:
                 made = sorted(set(_keys_made(ast.parse(entry.expr.strip(), mode="eval"))))

@@ -23,10 +23,10 @@ assert all(hasattr(builtins, name) for name in BUILTINS)
 def unknown_name(context: Context) -> Iterator[Diagnostic]:
     """A name that is not an argument of the op.
 
-    An `expr` may use the op's arguments (`from` is `from_`), `key` if it is random, jnp, lax, jax,
-    jsp and a few builtins; `dims`, `static`,
-    `traced`, `positions`, `specialize`, `mutates`, `promote` and `sizes: {key: ...}` name arguments; `returns` names
-    returns. Out arguments, generators, layouts, devices and memory formats never reach a lowering.
+    An `expr` may use the op's arguments (`from` is `from_`), `key` if it is random, jnp, lax, jax, jsp and a few
+    builtins; `dims`, `static`, `traced`, `positions`, `specialize`, `mutates`, `promote` and `sizes: {key: ...}` name
+    arguments; `returns` names returns. A size itself has a name that no argument has. Out arguments, generators,
+    layouts, devices and memory formats never reach a lowering.
     """
     for entry, group in context.known:
         arguments = lowered_arguments(group.author)
@@ -49,6 +49,9 @@ def unknown_name(context: Context) -> Iterator[Diagnostic]:
         for name, expression in (entry.sizes.key if entry.sizes else {}).items():
             for message in _size(expression, group):
                 yield Diagnostic("E303", entry.at("sizes", "key", name), message, help)
+            if not name.isidentifier() or parameters.count(name) > 1:
+                message = f"'{name}' cannot name a size of {entry.name}: the lowering receives it as a new parameter"
+                yield Diagnostic("E303", entry.key_at("sizes", "key", name), message, help)
 
 
 def _mentioned(entry: Entry) -> Iterator[tuple[Path, str]]:

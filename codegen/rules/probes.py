@@ -64,7 +64,7 @@ def disagrees_with_meta(context: Context) -> Iterator[Diagnostic]:
             return disagreements(plan, lowerings.of(plan))
 
         for problem in context.verdicts.get(_fingerprint(context, plan), find)[:1]:
-            field = next(name for name in ("lowering", "expr", "vjp") if getattr(plan.entry, name))
+            field = next(name for name in ("lowering", "expr", "vjp", "pallas") if getattr(plan.entry, name))
             yield Diagnostic(
                 "E307", plan.entry.at(field), f"{plan.name}: {problem}", f"schema: {plan.group.author.schema}"
             )
@@ -87,12 +87,12 @@ class _Wrappers:
 def _fingerprint(context: Context, plan: Plan) -> list[str]:
     """Everything that a verdict on the plan's entry rests on."""
     entry = plan.entry
-    paths = [entry.lowering] if entry.lowering else [entry.vjp.of, "vjp.vjp"] if entry.vjp else []
     return [
         context.generator,
         context.torch.version,
         metadata.version("jax"),
         plan.group.author.schema,
         json.dumps(entry.describe(), sort_keys=True, default=repr),
-        *(context.lowerings.source(path) for path in paths),
+        *(named.source() for named in context.lowerings.named_by(entry)),
+        context.lowerings.source("vjp.vjp") if entry.vjp else "",
     ]

@@ -89,16 +89,20 @@ def loses_autograd(context: Context) -> Iterator[Diagnostic]:
 
     A CompositeImplicit op is differentiated through the ops that it is composed of. A kernel of our own runs below
     autograd, so that nothing of them is recorded: the result would have no grad_fn. (An op with a derivative formula is
-    safe.) Give entries to what it calls instead; torch composes the rest. Only a formula of its own under `autograd:`
-    could make it one program.
+    safe.) Give entries to what it calls instead; torch composes the rest. Where one program matters, `autograd:` gives
+    the op a formula of its own; torch's composition still serves forward mode and double backward. An op that torch has
+    a formula for needs none.
     """
     for entry, group in context.known:
         formula = context.torch.differentiable(group) or group.author.structured
+        if entry.autograd and formula:
+            message = f"torch differentiates '{entry.name}' itself: a formula of its own would hide torch's"
+            yield Diagnostic("E204", entry.key_at("autograd"), message, "delete autograd")
         if group.author.composite_implicit and not formula and not entry.autograd:
             message = (
                 f"'{entry.name}' is CompositeImplicit without a derivative formula: a kernel would lose its autograd"
             )
-            help = "give entries to the ops that it calls; torch composes it from them"
+            help = "give entries to the ops that it calls, which torch composes it of, or a formula under 'autograd'"
             yield Diagnostic("E204", entry.at(), message, help)
 
 

@@ -162,8 +162,9 @@ FIELDS: dict[str, Field] = {
                 lambda _: model.Sizes(),
                 Record({"key": Table(Text("an expression")), "data": Text("the largest size")}, make=model.Sizes),
             ),
-            "`{key: {name: expression}}`: a size computed from scalars on every call, in the key, and handed to the "
-            "lowering while the scalars stay traced; `{data: bound}`: the lowering returns padded outputs and a count",
+            "`{key: {name: expression, ...}}`: sizes computed from scalars on every call, in the key, and handed to "
+            "the lowering by name while the scalars stay traced; `{data: bound}`: the lowering returns padded outputs "
+            "and a count",
             "`meta`",
         ),
         Field("checks", NAMES, "C++ predicates of csrc/dispatch/checks.h over values that meta cannot see"),

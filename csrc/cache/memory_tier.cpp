@@ -19,7 +19,7 @@ const MemoryTier::Entry* MemoryTier::find_in(const Table& table, const Key& key,
   for (size_t i = hash & mask;; i = (i + 1) & mask) {
     const Entry* entry = table.slots[i].load(std::memory_order_acquire);
     if (!entry) return nullptr;
-    if (entry->hash == hash && key.words().equals(entry->words)) return entry;
+    if (entry->hash == hash && key.words().equals(entry->words) && !entry->program.failed()) return entry;
   }
 }
 
@@ -56,10 +56,9 @@ MemoryTier::Stats MemoryTier::stats() const {
   return {programs_.load(), hits_.load(), misses_.load(), compile_seconds_};
 }
 
-void MemoryTier::count_miss(double compile_seconds) {
+void MemoryTier::count_compilation(double seconds) {
   std::lock_guard lock(writers_);
-  misses_.fetch_add(1, std::memory_order_relaxed);
-  compile_seconds_ += compile_seconds;
+  compile_seconds_ += seconds;
 }
 
 }  // namespace torchtpu::cache

@@ -26,7 +26,8 @@ class MemoryTier {
   };
   Stats stats() const;
   void count_hit() { hits_.fetch_add(1, std::memory_order_relaxed); }
-  void count_miss(double compile_seconds);
+  void count_miss() { misses_.fetch_add(1, std::memory_order_relaxed); }
+  void count_compilation(double seconds);
 
  private:
   struct Entry {

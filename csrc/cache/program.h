@@ -1,11 +1,13 @@
 // A compiled program and what the hit path has to know to run it. Everything here was decided on the miss path.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "cache/compilation.h"
 #include "cache/operand_cache.h"
-#include "pjrt/executable.h"
 #include "runtime/device_buffer.h"
 #include "views/plan.h"
 
@@ -63,7 +65,10 @@ struct Program {
   std::vector<uint16_t> gathers;
   bool redirects() const { return !resizes.empty() || !gathers.empty(); }
 
-  std::unique_ptr<pjrt::Executable> executable;
+  std::shared_ptr<Compilation> compilation;
+  // A program that could not be compiled serves nobody: the next call tries again.
+  bool failed() const { return compilation && !compilation->ready() && compilation->failed(); }
+  std::string origin;  // file:line of the Python that first called it
   // The operand buffer, when there is one, is the first argument. Its u32 words: seed and offset (4, if seeded), the numbers,
   // then the starts of the views.
   bool has_words = false;
@@ -74,8 +79,12 @@ struct Program {
   std::vector<Operand> operands;
   std::vector<Output> outputs;
   std::vector<Result> results;
+  bool reads(uint16_t use) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) { return operand.use == use; });
+  }
   bool data_sizes = false;  // the last output counts the valid rows of the others
-  // With data_sizes the sizes of an out= are known only afterwards: (output, use) to resize and copy.
+  // Written arguments that change their sizes only afterwards, as (output, use) to resize and copy: every out= with data_sizes,
+  // and self where it grows by broadcasting.
   std::vector<std::pair<uint16_t, uint16_t>> copies;
 };
 

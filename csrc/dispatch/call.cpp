@@ -52,10 +52,7 @@ Call::Call(const OpSpec& spec_, c10::ArrayRef<c10::IValue> args_) : spec(spec_),
   key.push(reinterpret_cast<uintptr_t>(&spec));
   key.push(global_state(spec.matmul_precision));
   for (size_t i = 0; i < args.size(); ++i) add(spec.args[i], args[i]);
-  if (spec.key_size) {
-    key_size = spec.key_size(args);
-    key.push(static_cast<uint64_t>(key_size));
-  }
+  for (KeySize size : spec.key_sizes) key.push(static_cast<uint64_t>(size(args)));
 }
 
 void Call::add(const ArgSpec& arg_spec, const c10::IValue& arg) {

@@ -44,7 +44,6 @@ class Call {
   c10::SmallVector<TracedNumber, 4> numbers;
   cache::Key key;
   c10::DeviceIndex device = -1;  // of the tensors; -1 when there are none
-  int64_t key_size = 0;
 
  private:
   void add(const ArgSpec& spec, const c10::IValue& arg);

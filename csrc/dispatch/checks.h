@@ -1,5 +1,6 @@
 // The predicates that an entry's `checks:` may name: what meta kernels cannot see, since it is in the values of numbers. They run on
 // every call, hit or miss. Each says whether the arguments are fine; when they are not, the call runs on the CPU for ATen's error.
+// tests/ops/check_samples.py has calls that pass and calls that fail each of them.
 #pragma once
 
 #include <ATen/core/ivalue.h>

@@ -5,10 +5,12 @@
 
 #include "dispatch/miss.h"
 #include "dispatch/number.h"
+#include "dispatch/run_ahead.h"
 #include "pjrt/client.h"
 #include "runtime/device.h"
 #include "runtime/errors.h"
 #include "runtime/generator.h"
+#include "runtime/memory.h"
 #include "runtime/storage.h"
 
 namespace torchtpu::dispatch {
@@ -49,6 +51,11 @@ pjrt::BufferRef operand_words(const Call& call, const cache::Program& program, c
   return program.seeded ? cache::upload_words(words, device) : cache::operand_buffer(words, device, *program.last_operands);
 }
 
+std::string lost(const char* overload, const char* reason) {
+  return c10::str("torchtpu: the data of this tensor was lost when ", overload, " failed after its buffer had been donated: ",
+                  reason);
+}
+
 // The buffers of one execution: referenced until it is issued, and given back to their storages if it fails.
 class Operands {
  public:
@@ -71,7 +78,7 @@ class Operands {
   }
 
   void execute(PJRT_Device* device, PJRT_Buffer** outputs) {
-    program_.executable->execute(device, raw_.data(), raw_.size(), kept_.data(), kept_.size(), outputs);
+    program_.compilation->ready()->execute(device, raw_.data(), raw_.size(), kept_.data(), kept_.size(), outputs);
     for (int64_t donated : given_) held_[donated]->give_away();
   }
 
@@ -85,8 +92,7 @@ class Operands {
       if (!donated) continue;
       auto& handle = *call_.uses[use].buffer;
       if (buffer->is_deleted()) {
-        handle.fail(c10::str("torchtpu: the data of this tensor was lost when ", call_.spec.overload,
-                             " failed after its buffer had been donated: ", reason));
+        handle.fail(std::make_shared<runtime::Failure>(lost(call_.spec.overload, reason)));
       } else {
         handle.store(std::move(buffer));
       }
@@ -138,7 +144,61 @@ c10::IValue to_ivalue(const cache::Result& result, const Call& call, const Tenso
   return list;
 }
 
+void return_results(const Call& call, const cache::Program& program, const Tensors& tensors, torch::jit::Stack* stack) {
+  c10::SmallVector<c10::IValue, 4> results;
+  for (const auto& result : program.results) results.push_back(to_ivalue(result, call, tensors));
+  torch::jit::drop(*stack, call.args.size());
+  for (auto& result : results) stack->push_back(std::move(result));
+}
+
+// Whether the call itself needs what its program computes: whether it may return, and with which sizes.
+bool reads_its_outputs(const cache::Program& program) {
+  if (program.data_sizes || !program.copies.empty()) return true;
+  for (const auto& output : program.outputs) {
+    if (output.kind == cache::Output::Kind::Error) return true;
+  }
+  return false;
+}
+
+// Whether the outputs would fit into what the device has free. What would not has to fail in the call itself.
+bool fits(const cache::Program& program, c10::DeviceIndex device) {
+  int64_t needed = runtime::bytes_in_use(device);
+  for (const auto& output : program.outputs) needed += static_cast<int64_t>(output.nbytes);
+  return needed <= runtime::memory_size(device);
+}
+
+// Queues the execution; its results are pending.
+void execute_later(const Call& call, const cache::Program& program, const Starts& starts, c10::DeviceIndex device,
+                   torch::jit::Stack* stack) {
+  Execution execution{&program, call.spec.overload, device, {}, {}};
+  if (program.has_words) execution.operands.push_back({{operand_words(call, program, starts, device), {}}, false});
+  for (auto [use, donated] : program.operands) {
+    execution.operands.push_back({call.uses[use].buffer->capture(), donated});
+  }
+  Tensors tensors(program.outputs.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& output = program.outputs[i];
+    auto pending = c10::make_intrusive<runtime::Pending>();
+    execution.outputs.push_back({pending, {}});
+    if (output.kind == cache::Output::Kind::Store) {
+      auto& handle = *call.uses[output.use].buffer;
+      if (!program.reads(output.use)) execution.outputs.back().before = handle.peek();
+      handle.store(std::move(pending));
+    } else {
+      tensors[i] = runtime::make_tensor(output.sizes, output.strides, output.base, device, {});
+      buffer_of(tensors[i]).store(std::move(pending));
+    }
+  }
+  RunAhead::get().push(std::move(execution));
+  return_results(call, program, tensors, stack);
+}
+
 }  // namespace
+
+bool outlasts_its_results(size_t operand_bytes) {
+  // On a TPU, a program may have to wait for others, however small it is itself.
+  return operand_bytes >= pjrt::Buffer::kTrackedBytes || !pjrt::Client::get().host_can_read();
+}
 
 bool find_starts(Call& call, const cache::Program& program, Starts& starts) {
   starts.clear();
@@ -154,6 +214,12 @@ bool find_starts(Call& call, const cache::Program& program, Starts& starts) {
 
 void execute(const Call& call, const cache::Program& program, const Starts& starts, torch::jit::Stack* stack) {
   auto device = call.device < 0 ? runtime::current_device() : call.device;
+  auto& ahead = RunAhead::get();
+  if (C10_UNLIKELY(ahead.active() || !program.compilation->ready())) {
+    if (!reads_its_outputs(program) && fits(program, device)) return execute_later(call, program, starts, device, stack);
+    ahead.drain();
+    runtime::guarded(call.spec.overload, [&] { program.compilation->wait(); });
+  }
   size_t num_outputs = program.outputs.size();
   c10::SmallVector<PJRT_Buffer*, 8> raw_outputs(num_outputs);
   Operands operands(call, program);
@@ -169,8 +235,7 @@ void execute(const Call& call, const cache::Program& program, const Starts& star
     throw;
   }
 
-  // On a TPU, a program may have to wait for others, however small it is itself.
-  bool tracked = operands.bytes() >= pjrt::Buffer::kTrackedBytes || !pjrt::Client::get().host_can_read();
+  bool tracked = outlasts_its_results(operands.bytes());
   Tensors tensors(num_outputs);
   bool failed = false;
   for (size_t i = 0; i < num_outputs; ++i) {
@@ -192,19 +257,15 @@ void execute(const Call& call, const cache::Program& program, const Starts& star
                 ": the program found an index out of range or a division by zero, yet the same call succeeds on the CPU; "
                 "please report this with the arguments");
   }
-  if (program.data_sizes) {
-    cut_to_count(tensors);
-    for (const auto& [output, use] : program.copies) {
-      const at::Tensor& out = *call.uses[use].tensor;
-      at::native::resize_output(out, tensors[output].sizes());
-      out.copy_(tensors[output]);
-    }
+  if (program.data_sizes) cut_to_count(tensors);
+  for (const auto& [output, use] : program.copies) {
+    const at::Tensor& written = *call.uses[use].tensor;
+    if (program.data_sizes) at::native::resize_output_check(written, tensors[output].sizes());
+    written.resize_(tensors[output].sizes());
+    written.copy_(tensors[output]);
   }
 
-  c10::SmallVector<c10::IValue, 4> results;
-  for (const auto& result : program.results) results.push_back(to_ivalue(result, call, tensors));
-  torch::jit::drop(*stack, call.args.size());
-  for (auto& result : results) stack->push_back(std::move(result));
+  return_results(call, program, tensors, stack);
 }
 
 }  // namespace torchtpu::dispatch

@@ -2,10 +2,8 @@
 
 #include <ATen/MemoryOverlap.h>
 
-#include <chrono>
-
 #include "cache/memory_tier.h"
-#include "pjrt/client.h"
+#include "dispatch/single_flight.h"
 #include "runtime/errors.h"
 
 namespace torchtpu::dispatch {
@@ -35,6 +33,9 @@ views::Plan gather_plan() {
 void set_miss_handlers(MissHandlers new_handlers) { handlers() = std::move(new_handlers); }
 
 const cache::Program* resolve_miss(Call& call, uint64_t hash) {
+  TORCH_CHECK(handlers().trace, "torchtpu: the miss path is not set up; import torch loads it");
+  SingleFlight flight(call.key, handlers().without_gil);
+  if (!flight.is_first()) return nullptr;
   auto& tier = cache::MemoryTier::get();
   MissRequest request{call, {}};
   cache::Program redirect;
@@ -58,13 +59,10 @@ const cache::Program* resolve_miss(Call& call, uint64_t hash) {
   }
   if (redirect.redirects()) return tier.insert(call.key, hash, std::move(redirect));
 
-  TORCH_CHECK(handlers().trace, "torchtpu: the miss path is not set up; import torch loads it");
-  auto start = std::chrono::steady_clock::now();
   MissReply reply = handlers().trace(request);
   if (!reply.program.redirects()) {
-    reply.program.executable = runtime::guarded(call.spec.overload, [&] {
-      return pjrt::Client::get().compile(reply.stablehlo, reply.options);
-    });
+    reply.program.compilation = cache::Compilation::start(std::move(reply.stablehlo), std::move(reply.options));
+    if (reply.program.failed()) runtime::guarded(call.spec.overload, [&] { reply.program.compilation->wait(); });
     for (size_t i = 0; i < call.uses.size(); ++i) {
       const Use& use = call.uses[i];
       if (use.gather && use.tensor->numel() > 0) request.plans[i] = gather_plan();
@@ -72,7 +70,7 @@ const cache::Program* resolve_miss(Call& call, uint64_t hash) {
         reply.program.views.push_back({static_cast<uint16_t>(i), std::move(*request.plans[i]), is_wide(use)});
       }
     }
-    tier.count_miss(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    tier.count_miss();
   }
   return tier.insert(call.key, hash, std::move(reply.program));
 }

@@ -22,7 +22,7 @@ enum class Role : uint8_t {
 
 // A predicate over the arguments that runs on every call. When it is false the call runs on the CPU, for ATen's own error.
 using Check = bool (*)(c10::ArrayRef<c10::IValue> args);
-// The run-time sizes that belong to the key though the numbers that they come from stay traced.
+// A run-time size that belongs to the key though the numbers that it comes from stay traced.
 using KeySize = int64_t (*)(c10::ArrayRef<c10::IValue> args);
 
 struct ArgSpec {
@@ -39,7 +39,7 @@ struct OpSpec {
   bool matmul_precision;  // torch.get_float32_matmul_precision() changes the program
   std::vector<ArgSpec> args;
   std::vector<Check> checks = {};
-  KeySize key_size = nullptr;
+  std::vector<KeySize> key_sizes = {};  // in the order of the entry's `sizes: {key: ...}`
 };
 
 // Registers one boxed kernel per spec on PrivateUse1. The specs must outlive the library.

@@ -1,6 +1,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include "dispatch/indices.h"
+#include "dispatch/names.h"
 #include "dispatch/op_spec.h"
 #include "dispatch/trampoline.h"
 
@@ -38,18 +39,11 @@ bool takes_indices(const c10::FunctionSchema& schema) {
                      [](const c10::Argument& argument) { return *argument.type() == *type; });
 }
 
-c10::OperatorName aten_name(const char* overload) {
-  std::string name = overload;
-  auto dot = name.find('.');
-  auto base = "aten::" + name.substr(0, dot);
-  return {std::move(base), dot == std::string::npos ? "" : name.substr(dot + 1)};
-}
-
 }  // namespace
 
 void register_ops(torch::Library& library, const std::vector<OpSpec>& specs) {
   for (const OpSpec& spec : specs) {
-    auto handle = c10::Dispatcher::singleton().findSchema(aten_name(spec.overload));
+    auto handle = c10::Dispatcher::singleton().findSchema(operator_name(spec.overload));
     bool indices = handle && takes_indices(handle->schema());
     library.impl(spec.overload, indices
                                     ? torch::CppFunction::makeFromBoxedFunctor(std::make_unique<BoxedIndexOp>(spec))

@@ -4,8 +4,10 @@
 #include <pybind11/stl.h>
 #include <torch/csrc/Generator.h>
 
+#include "cache/compile_pool.h"
 #include "cache/memory_tier.h"
 #include "dispatch/fallback.h"
+#include "dispatch/run_ahead.h"
 #include "pjrt/client.h"
 #include "pjrt/plugin.h"
 #include "python/convert.h"
@@ -63,6 +65,15 @@ PYBIND11_MODULE(_C, m) {
           return previous;
         },
         release_gil());
+  // For the end of the process: no thread of ours may be inside the plugin while it is torn down.
+  m.def("shut_down",
+        [] {
+          if (!pjrt::Client::exists()) return;
+          cache::CompilePool::get().stop();
+          dispatch::RunAhead::get().drain();
+        },
+        release_gil());
+  m.def("drain", &runtime::drain, release_gil());
   m.def("synchronize", [](int64_t device) { runtime::synchronize(runtime::resolve_device(device)); },
         release_gil());
   m.def("default_generator", [](int64_t device) {

@@ -70,7 +70,7 @@ py::dict describe(const MissRequest& request) {
   result["overload"] = call.spec.overload;
   result["entry"] = call.spec.entry;
   result["args"] = to_list(call.args);
-  py::list uses, numbers;
+  py::list uses, numbers, key_sizes;
   for (size_t i = 0; i < call.uses.size(); ++i) uses.append(describe(call.uses[i], request.plans[i]));
   for (const auto& number : call.numbers) {
     bool wrapped = number.tensor && number.tensor->unsafeGetTensorImpl()->is_wrapped_number();
@@ -79,7 +79,8 @@ py::dict describe(const MissRequest& request) {
   }
   result["uses"] = uses;
   result["numbers"] = numbers;
-  result["key_size"] = call.key_size;
+  for (dispatch::KeySize size : call.spec.key_sizes) key_sizes.append(size(call.args));
+  result["key_sizes"] = key_sizes;
   result["platform"] = client.platform();
   result["portable"] = client.device_count() > 1;
   result["stablehlo_version"] = client.stablehlo_version();
@@ -135,6 +136,7 @@ MissReply to_reply(const py::dict& reply) {
   if (program.redirects()) return result;
   result.stablehlo = reply["stablehlo"].cast<std::string>();
   result.options = reply["options"].cast<std::string>();
+  program.origin = reply["origin"].cast<std::string>();
   program.has_words = reply["has_words"].cast<bool>();
   program.seeded = reply["seeded"].cast<bool>();
   program.data_sizes = reply["data_sizes"].cast<bool>();
@@ -161,6 +163,11 @@ void set_miss_handlers(py::function trace, py::function second_look) {
   dispatch::set_miss_handlers({
       [trace_function](const MissRequest& request) {
         return call_python([&] { return to_reply((*trace_function)(describe(request))); });
+      },
+      [](const std::function<void()>& body) {
+        if (!PyGILState_Check()) return body();
+        py::gil_scoped_release no_gil;
+        body();
       },
       [second_look_function](const dispatch::OpSpec& spec, c10::ArrayRef<c10::IValue> args) {
         call_python([&] { (*second_look_function)(spec.overload, spec.entry, to_list(args)); });

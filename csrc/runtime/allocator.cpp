@@ -4,11 +4,14 @@
 #include "runtime/device.h"
 #include "runtime/device_buffer.h"
 #include "runtime/memory.h"
+#include "runtime/work.h"
 
 namespace torchtpu::runtime {
 namespace {
 
+// After what was called before: figures that lag behind the program would be of no use.
 pjrt::Accounting& accounting_of(c10::DeviceIndex device) {
+  drain();
   return pjrt::accounting(static_cast<size_t>(resolve_device(device)));
 }
 
@@ -30,6 +33,7 @@ class Allocator final : public c10::DeviceAllocator {
   // Programs hold their buffers until they have run, on whichever stream.
   void recordStream(const c10::DataPtr&, c10::Stream) override {}
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override {
+    drain();
     return memory_stats(resolve_device(device));
   }
   void resetAccumulatedStats(c10::DeviceIndex device) override { accounting_of(device).reset_totals(); }

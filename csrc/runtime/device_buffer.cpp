@@ -23,48 +23,100 @@ DeviceBuffer& DeviceBuffer::at_address(const void* address) {
   return *found;
 }
 
+PendingRef DeviceBuffer::settle_locked() {
+  if (C10_LIKELY(!pending_)) return {};
+  if (!pending_->done()) return pending_;
+  failure_ = pending_->failure();
+  buffer_ = pending_.use_count() == 1 ? pending_->take() : pending_->buffer();
+  pending_.reset();
+  return {};
+}
+
 pjrt::BufferRef DeviceBuffer::load_locked() {
-  TORCH_CHECK(failure_.empty(), failure_);
-  if (!buffer_) {
-    // calloc: large zero pages are not touched before the upload reads them.
-    std::unique_ptr<void, decltype(&std::free)> zeros(std::calloc(nbytes_ + 1, 1), &std::free);
-    TORCH_CHECK_WITH(OutOfMemoryError, zeros, "torchtpu: the host has no ", nbytes_, " bytes for an uninitialized tensor");
-    buffer_ = upload(zeros.get(), base_, device_);
+  if (C10_UNLIKELY(failure_ != nullptr)) {
+    if (!buffer_) failure_->raise();
+    if (auto update = std::move(failure_); !update->reported()) update->raise();
   }
+  if (C10_LIKELY(static_cast<bool>(buffer_))) return buffer_;
+  // calloc: large zero pages are not touched before the upload reads them.
+  std::unique_ptr<void, decltype(&std::free)> zeros(std::calloc(nbytes_ + 1, 1), &std::free);
+  TORCH_CHECK_WITH(OutOfMemoryError, zeros, "torchtpu: the host has no ", nbytes_, " bytes for an uninitialized tensor");
+  buffer_ = upload(zeros.get(), base_, device_);
   return buffer_;
 }
 
 pjrt::BufferRef DeviceBuffer::load() {
-  std::lock_guard lock(lock_);
-  return load_locked();
+  for (;;) {
+    PendingRef pending;
+    {
+      std::lock_guard lock(lock_);
+      pending = settle_locked();
+      if (C10_LIKELY(!pending)) return load_locked();
+    }
+    pending->wait();
+  }
 }
 
-pjrt::BufferRef DeviceBuffer::peek() const {
+Value DeviceBuffer::capture() {
   std::lock_guard lock(lock_);
-  return buffer_;
+  if (auto pending = settle_locked()) return {{}, std::move(pending)};
+  return {load_locked(), {}};
+}
+
+Value DeviceBuffer::peek() {
+  std::lock_guard lock(lock_);
+  auto pending = settle_locked();
+  return {buffer_, std::move(pending)};
 }
 
 pjrt::BufferRef DeviceBuffer::take() {
-  std::lock_guard lock(lock_);
-  load_locked();
-  return std::move(buffer_);
+  for (;;) {
+    PendingRef pending;
+    {
+      std::lock_guard lock(lock_);
+      pending = settle_locked();
+      if (C10_LIKELY(!pending)) {
+        load_locked();
+        return std::move(buffer_);
+      }
+    }
+    pending->wait();
+  }
 }
 
 void DeviceBuffer::store(pjrt::BufferRef buffer) {
+  PendingRef pending;
   std::lock_guard lock(lock_);
-  std::swap(buffer_, buffer);  // the old buffer is destroyed after the lock is released
-  if (!failure_.empty()) failure_.clear();
+  // What was there is destroyed after the lock is released.
+  std::swap(buffer_, buffer);
+  pending_.swap(pending);
+  if (C10_UNLIKELY(failure_ != nullptr)) failure_.reset();
 }
 
-void DeviceBuffer::fail(std::string reason) {
+void DeviceBuffer::store(PendingRef pending) {
+  pjrt::BufferRef buffer;
+  std::lock_guard lock(lock_);
+  std::swap(buffer_, buffer);
+  pending_.swap(pending);
+  failure_.reset();
+}
+
+void DeviceBuffer::fail(FailureRef failure) {
   std::lock_guard lock(lock_);
   buffer_ = {};
-  failure_ = std::move(reason);
+  pending_.reset();
+  failure_ = std::move(failure);
 }
 
-bool DeviceBuffer::is_empty() const {
+FailureRef DeviceBuffer::untold() {
   std::lock_guard lock(lock_);
-  return !buffer_ && failure_.empty();
+  settle_locked();
+  return failure_ && !failure_->reported() ? failure_ : nullptr;
+}
+
+bool DeviceBuffer::is_empty() {
+  std::lock_guard lock(lock_);
+  return !buffer_ && !pending_ && !failure_;
 }
 
 void DeviceBuffer::reset(Base base, size_t nbytes) {
@@ -73,7 +125,8 @@ void DeviceBuffer::reset(Base base, size_t nbytes) {
   if (nbytes != nbytes_) release_address(std::exchange(address_, address), std::exchange(nbytes_, nbytes));
   base_ = std::move(base);
   buffer_ = {};
-  failure_.clear();
+  pending_.reset();
+  failure_.reset();
 }
 
 c10::DataPtr make_data_ptr(Base base, size_t nbytes, c10::DeviceIndex device) {

@@ -5,10 +5,10 @@
 #include <c10/core/Storage.h>
 #include <c10/util/SmallVector.h>
 
-#include <string>
-
 #include "pjrt/buffer.h"
+#include "runtime/errors.h"
 #include "runtime/live_buffers.h"
+#include "runtime/pending.h"
 #include "runtime/spin_lock.h"
 
 namespace torchtpu::runtime {
@@ -28,7 +28,13 @@ struct Base {
   }
 };
 
-// Mutation stores another buffer, so that every alias of the storage sees it. Thread-safe: a reader gets its own reference.
+// What a storage holds at one moment: a buffer, or the promise of one.
+struct Value {
+  pjrt::BufferRef buffer;
+  PendingRef pending;
+};
+
+// Empty, ready, pending or failed. Mutation stores another buffer, so that every alias of the storage sees it. Thread-safe: a reader gets its own reference.
 class DeviceBuffer {
  public:
   DeviceBuffer(Base base, size_t nbytes, c10::DeviceIndex device);
@@ -50,23 +56,31 @@ class DeviceBuffer {
   void* address() const { return address_; }
   size_t nbytes() const { return nbytes_; }
 
-  // The buffer, or null when there is none.
-  pjrt::BufferRef peek() const;
-  // The buffer; one of zeros when nothing was written yet. Throws when an execution that donated it failed: its data is lost.
+  // What is there, if anything is.
+  Value peek();
+  // The buffer; one of zeros when nothing was written yet. Waits for a pending one; throws why there is none, or once, if nobody
+  // has heard of it, why the last update did not take place.
   pjrt::BufferRef load();
+  // What load() would give, without waiting for it.
+  Value capture();
   // Takes the buffer out, so that the caller holds the only reference and may donate it; store() must follow.
   pjrt::BufferRef take();
   void store(pjrt::BufferRef buffer);
-  // Every later use throws `reason`, until a whole new value is stored.
-  void fail(std::string reason);
+  void store(PendingRef pending);
+  // Every later use throws `failure`, until a whole new value is stored.
+  void fail(FailureRef failure);
+  // Why there is no value, or why the last update did not take place, if nobody has heard of it.
+  FailureRef untold();
   // True until the first store(): no memory is held.
-  bool is_empty() const;
+  bool is_empty();
   // Forgets the value and takes another shape; for storages that are about to be written as a whole.
   void reset(Base base, size_t nbytes);
 
  private:
   static DeviceBuffer& at_address(const void* address);
   pjrt::BufferRef load_locked();
+  // Ready or failed when what was pending has come. Returns what is still pending.
+  PendingRef settle_locked();
 
   Base base_;
   size_t nbytes_;
@@ -74,7 +88,8 @@ class DeviceBuffer {
   c10::DeviceIndex device_;
   mutable SpinLock lock_;  // held for one upload of zeros at most
   pjrt::BufferRef buffer_;
-  std::string failure_;
+  PendingRef pending_;
+  FailureRef failure_;  // with a buffer: of the last update
   LiveBufferNode node_{this};  // last: a buffer is only visible to others while all of it exists
 };
 

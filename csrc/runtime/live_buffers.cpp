@@ -49,20 +49,13 @@ DeviceBuffer* find_live_buffer(const void* address) {
   return nullptr;
 }
 
-std::vector<pjrt::Event> live_buffer_events(c10::DeviceIndex device) {
-  // References, not events, while a lock is held; and no longer than that, for nobody donates a buffer that has two.
-  std::vector<pjrt::BufferRef> buffers;
+void visit_live_buffers(c10::DeviceIndex device, const std::function<void(DeviceBuffer&)>& visit) {
   for (Shard& shard : shards()) {
     std::lock_guard lock(shard.lock);
     for (auto* node = shard.head; node; node = node->next()) {
-      if (node->owner()->device() != device) continue;
-      if (auto buffer = node->owner()->peek()) buffers.push_back(std::move(buffer));
+      if (node->owner()->device() == device) visit(*node->owner());
     }
   }
-  std::vector<pjrt::Event> events;
-  events.reserve(buffers.size());
-  for (auto& buffer : buffers) events.push_back(buffer->ready_event());
-  return events;
 }
 
 }  // namespace torchtpu::runtime

@@ -3,9 +3,7 @@
 
 #include <c10/core/Device.h>
 
-#include <vector>
-
-#include "pjrt/event.h"
+#include <functional>
 
 namespace torchtpu::runtime {
 
@@ -30,7 +28,7 @@ class LiveBufferNode {
 // The buffer whose storage starts at this address, or null.
 DeviceBuffer* find_live_buffer(const void* address);
 
-// The ready event of every buffer on `device` that has been given a value.
-std::vector<pjrt::Event> live_buffer_events(c10::DeviceIndex device);
+// Calls `visit` with every buffer on `device`. It must be quick, and may neither make nor destroy one.
+void visit_live_buffers(c10::DeviceIndex device, const std::function<void(DeviceBuffer&)>& visit);
 
 }  // namespace torchtpu::runtime

@@ -27,14 +27,14 @@ StatArray in_all(pjrt::Tally::Reading reading) {
   return stats;
 }
 
-// What the kernel says could be had without swapping; 0 when it does not say.
+// What the kernel says could be had without swapping, which is more than what nobody uses.
 size_t available_host_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string name, unit;
   for (size_t kibibytes = 0; file >> name >> kibibytes && std::getline(file, unit);) {
     if (name == "MemAvailable:") return kibibytes << 10;
   }
-  return 0;
+  return static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -53,16 +53,20 @@ c10::CachingDeviceAllocator::DeviceStats memory_stats(c10::DeviceIndex device) {
   return stats;
 }
 
+int64_t bytes_in_use(c10::DeviceIndex device) {
+  return pjrt::accounting(static_cast<size_t>(device)).all_bytes().current;
+}
+
+int64_t memory_size(c10::DeviceIndex device) {
+  auto limit = pjrt::Client::get().memory_stats(static_cast<size_t>(device)).bytes_limit;
+  return limit > 0 ? limit : static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
 std::pair<size_t, size_t> memory_info(c10::DeviceIndex device) {
+  auto size = static_cast<size_t>(memory_size(device));
   auto stats = pjrt::Client::get().memory_stats(static_cast<size_t>(device));
-  if (stats.bytes_limit > 0) {
-    auto used = std::clamp<int64_t>(stats.bytes_in_use, 0, stats.bytes_limit);
-    return {static_cast<size_t>(stats.bytes_limit - used), static_cast<size_t>(stats.bytes_limit)};
-  }
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  size_t available = available_host_bytes();
-  if (!available) available = static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * page;
-  return {available, static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page};
+  if (stats.bytes_limit <= 0) return {available_host_bytes(), size};
+  return {size - std::min(size, static_cast<size_t>(std::max<int64_t>(stats.bytes_in_use, 0))), size};
 }
 
 }  // namespace torchtpu::runtime

@@ -10,17 +10,35 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 
 namespace torchtpu::runtime {
 
+// Calls that PJRT has not been given yet: their programs are being compiled, or they stand behind one whose program is.
+class Backlog {
+ public:
+  virtual ~Backlog() = default;
+  virtual bool empty() const = 0;
+  // Blocks until it is empty.
+  virtual void drain() = 0;
+  // Runs `step` when what it holds now has been given to PJRT, which may be at once; from any thread. `step` must not throw.
+  virtual void then(std::function<void()> step) = 0;
+};
+
+// There is one, for all devices, which lies above the runtime: it is told of it here. It must live for ever.
+void set_backlog(Backlog& backlog);
+
+// Blocks until PJRT has been given everything that was issued: then figures of memory are those of the calls made so far.
+// No thread that is waited for takes the GIL.
+void drain();
 // Blocks until everything that was issued to the device has finished; throws the first of what failed meanwhile.
 void synchronize(c10::DeviceIndex device);
 // Whether everything that was issued to the device has finished.
 bool is_idle(c10::DeviceIndex device);
 
 // The point behind everything that was issued to a device so far. Holds no buffer. Thread-safe.
-class Point {
+class Point : public std::enable_shared_from_this<Point> {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -32,9 +50,10 @@ class Point {
   Clock::time_point time() const { return time_; }
 
  private:
+  void watch(c10::DeviceIndex device) noexcept;
   void finish_one(std::exception_ptr failure) noexcept;
 
-  std::atomic<int64_t> unfinished_{1};  // the marking itself is one
+  std::atomic<int64_t> unfinished_{1};  // the watching itself is one
   std::atomic<bool> reached_{false};
   std::atomic_flag failed_ = ATOMIC_FLAG_INIT;
   std::exception_ptr failure_;  // written by the first that fails, read once reached

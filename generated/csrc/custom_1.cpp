@@ -10,6 +10,14 @@ const std::vector<OpSpec>& specs() {
   static const std::vector<OpSpec> table = {
       // tpu::copy_
       {"tpu::copy_", "tpu::copy_", false, false, {{"self", Role::Write}, {"src", Role::Read}}},
+      // tpu::gru_cell_backward
+      {"tpu::gru_cell_backward", "tpu::gru_cell_backward", false, true, {{"grad_output", Role::Read},
+       {"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read}, {"w_hh", Role::Read}, {"b_ih", Role::Read},
+       {"b_hh", Role::Read}, {"output_mask", Role::Static}}},
+      // tpu::lstm_cell_backward
+      {"tpu::lstm_cell_backward", "tpu::lstm_cell_backward", false, true, {{"grad_output0", Role::Read},
+       {"grad_output1", Role::Read}, {"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
+       {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}, {"output_mask", Role::Static}}},
   };
   return table;
 }
@@ -18,6 +26,12 @@ const std::vector<OpSpec>& specs() {
 
 TORCH_LIBRARY_FRAGMENT(tpu, m) {
   m.def("copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)");
+  m.def("gru_cell_backward(Tensor grad_output, Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih,"
+        " Tensor? b_hh, bool[6] output_mask) -> (Tensor grad_input, Tensor grad_hx, Tensor grad_w_ih,"
+        " Tensor grad_w_hh, Tensor grad_b_ih, Tensor grad_b_hh)");
+  m.def("lstm_cell_backward(Tensor? grad_output0, Tensor? grad_output1, Tensor input, Tensor[] hx, Tensor w_ih,"
+        " Tensor w_hh, Tensor? b_ih, Tensor? b_hh, bool[6] output_mask) -> (Tensor grad_input, Tensor[] grad_hx,"
+        " Tensor grad_w_ih, Tensor grad_w_hh, Tensor grad_b_ih, Tensor grad_b_hh)");
 }
 
 TORCH_LIBRARY_IMPL(tpu, PrivateUse1, m) { register_ops(m, specs()); }

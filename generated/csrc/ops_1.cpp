@@ -175,10 +175,10 @@ const std::vector<OpSpec>& specs() {
       // arange.start_step
       {"arange.start_step", "arange.start_step", false, false, {{"start", Role::Traced}, {"end", Role::Traced},
        {"step", Role::Traced, {1}}, {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored},
-       {"pin_memory", Role::Ignored}}, {checks::arange_bounds}, arange_start_step_length},
+       {"pin_memory", Role::Ignored}}, {checks::arange_bounds}, {arange_start_step_length}},
       {"arange.start_out", "arange.start_step", false, false,
        {{"start", Role::Traced}, {"end", Role::Traced}, {"step", Role::Traced, {1}}, {"out", Role::Write}},
-       {checks::arange_bounds}, arange_start_out_length},
+       {checks::arange_bounds}, {arange_start_out_length}},
       // avg_pool2d_backward
       {"avg_pool2d_backward", "avg_pool2d_backward", false, false, {{"grad_output", Role::Read}, {"self", Role::Read},
        {"kernel_size", Role::Static}, {"stride", Role::Static}, {"padding", Role::Static}, {"ceil_mode", Role::Static},
@@ -367,6 +367,9 @@ const std::vector<OpSpec>& specs() {
       {"logit", "logit", false, false, {{"self", Role::Read}, {"eps", Role::Traced}}},
       {"logit.out", "logit", false, false, {{"self", Role::Read}, {"eps", Role::Traced}, {"out", Role::Write}}},
       {"logit_", "logit", false, false, {{"self", Role::Write}, {"eps", Role::Traced}}},
+      // lstm_cell
+      {"lstm_cell", "lstm_cell", false, true, {{"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
+       {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}}},
       // lt.Tensor
       {"lt.Tensor", "lt.Tensor", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"lt.Tensor_out", "lt.Tensor", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
@@ -474,6 +477,9 @@ const std::vector<OpSpec>& specs() {
       // repeat
       {"repeat", "repeat", false, false, {{"self", Role::Read}, {"repeats", Role::Static}}},
       {"repeat.out", "repeat", false, false, {{"self", Role::Read}, {"repeats", Role::Static}, {"out", Role::Write}}},
+      // rnn_tanh_cell
+      {"rnn_tanh_cell", "rnn_tanh_cell", false, true, {{"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
+       {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}}},
       // round
       {"round", "round", false, false, {{"self", Role::Read}}},
       {"round.out", "round", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

@@ -247,6 +247,9 @@ const std::vector<OpSpec>& specs() {
       {"fmod.Tensor_out", "fmod.Tensor", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"fmod_.Tensor", "fmod.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // gru_cell
+      {"gru_cell", "gru_cell", false, true, {{"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
+       {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}}},
       // hardswish_backward
       {"hardswish_backward", "hardswish_backward", false, false, {{"grad_output", Role::Read}, {"self", Role::Read}}},
       {"hardswish_backward.out", "hardswish_backward", false, false,
@@ -441,6 +444,9 @@ const std::vector<OpSpec>& specs() {
       {"replication_pad2d", "replication_pad2d", false, false, {{"self", Role::Read}, {"padding", Role::Static}}},
       {"replication_pad2d.out", "replication_pad2d", false, false,
        {{"self", Role::Read}, {"padding", Role::Static}, {"out", Role::Write}}},
+      // rnn_relu_cell
+      {"rnn_relu_cell", "rnn_relu_cell", false, true, {{"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
+       {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}}},
       // rsqrt
       {"rsqrt", "rsqrt", false, false, {{"self", Role::Read}}},
       {"rsqrt.out", "rsqrt", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

@@ -4,9 +4,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from torchtpu.kernels import attention as attention_kernels
 from torchtpu.lowerings import activation as activation_family
 from torchtpu.lowerings import arithmetic as arithmetic_family
 from torchtpu.lowerings import attention as attention_family
+from torchtpu.lowerings import cells as cells_family
 from torchtpu.lowerings import comparison as comparison_family
 from torchtpu.lowerings import convolution as convolution_family
 from torchtpu.lowerings import creation as creation_family
@@ -31,7 +33,17 @@ from torchtpu.lowerings import softmax as softmax_family
 from torchtpu.lowerings import sorting as sorting_family
 from torchtpu.lowerings import transformer as transformer_family
 from torchtpu.lowerings import vjp as vjp_family
+from torchtpu.lowerings.pallas import Kernel
 from torchtpu.miss.entry import Entry, Param
+
+KERNELS = {
+    "_scaled_dot_product_fused_attention_overrideable": Kernel(
+        kernel=attention_kernels.flash_fwd,
+        when=attention_kernels.flash_applies,
+        fallback=attention_family.fused_attention,
+        tune={"block_q": (512, 256, 128), "block_k": (512, 256, 128)},
+    ),
+}
 
 
 def __lshift___Scalar(self, other):
@@ -356,8 +368,9 @@ def _prelu_kernel_backward(grad_output, self, weight):
 def _scaled_dot_product_fused_attention_overrideable(rng_key, query, key, value, attn_bias, dropout_p, is_causal,
     return_debug_mask, scale):
     # _scaled_dot_product_fused_attention_overrideable
-    return attention_family.fused_attention(rng_key=rng_key, query=query, key=key, value=value, attn_bias=attn_bias,
-        dropout_p=dropout_p, is_causal=is_causal, return_debug_mask=return_debug_mask, scale=scale)
+    return KERNELS["_scaled_dot_product_fused_attention_overrideable"](rng_key=rng_key, query=query, key=key,
+        value=value, attn_bias=attn_bias, dropout_p=dropout_p, is_causal=is_causal, return_debug_mask=return_debug_mask,
+        scale=scale)
 
 
 def _scaled_dot_product_fused_attention_overrideable_backward(grad_out, query, key, value, attn_bias, grad_input_mask,
@@ -1015,6 +1028,11 @@ def glu_backward(grad_output, self, dim):
         arguments={"self": self, "dim": dim})
 
 
+def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    # gru_cell
+    return cells_family.gru(input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh)
+
+
 def gt_Scalar(self, other):
     # gt.Scalar
     return jnp.greater(self, other)
@@ -1306,6 +1324,11 @@ def logit_backward(grad_output, self, eps):
 def logsumexp(self, dim, keepdim):
     # logsumexp
     return reduction_family.logsumexp(self=self, dim=dim, keepdim=keepdim)
+
+
+def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    # lstm_cell
+    return cells_family.lstm(input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh)
 
 
 def lt_Scalar(self, other):
@@ -1731,6 +1754,16 @@ def replication_pad3d_backward(grad_output, self, padding):
         arguments={"self": self, "padding": padding})
 
 
+def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    # rnn_relu_cell
+    return cells_family.relu(input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh)
+
+
+def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    # rnn_tanh_cell
+    return cells_family.tanh(input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh)
+
+
 def roll(self, shifts, dims):
     # roll
     return shape_family.roll(self=self, shifts=shifts, dims=dims)
@@ -1952,6 +1985,31 @@ def topk(self, k, dim, largest, sorted):
 def tpu_copy_(self, src):
     # tpu::copy_
     return creation_family.copy(self=self, src=src)
+
+
+def tpu_gru_cell_backward(grad_output, input, hx, w_ih, w_hh, b_ih, b_hh, output_mask):
+    # tpu::gru_cell_backward
+    return vjp_family.vjp(cells_family.gru, wrt=("input", "hx", "w_ih", "w_hh", "b_ih", "b_hh"), cotangent=grad_output,
+        mask=output_mask, arguments={"input": input, "hx": hx, "w_ih": w_ih, "w_hh": w_hh, "b_ih": b_ih, "b_hh": b_hh})
+
+
+def tpu_lstm_cell_backward(grad_output0, grad_output1, input, hx, w_ih, w_hh, b_ih, b_hh, output_mask):
+    # tpu::lstm_cell_backward
+    return vjp_family.vjp(cells_family.lstm, wrt=("input", "hx", "w_ih", "w_hh", "b_ih", "b_hh"),
+        cotangent=[grad_output0, grad_output1], mask=output_mask,
+        arguments={"input": input, "hx": hx, "w_ih": w_ih, "w_hh": w_hh, "b_ih": b_ih, "b_hh": b_hh})
+
+
+def tpu_rnn_relu_cell_backward(grad_output, input, hx, w_ih, w_hh, b_ih, b_hh, output_mask):
+    # tpu::rnn_relu_cell_backward
+    return vjp_family.vjp(cells_family.relu, wrt=("input", "hx", "w_ih", "w_hh", "b_ih", "b_hh"), cotangent=grad_output,
+        mask=output_mask, arguments={"input": input, "hx": hx, "w_ih": w_ih, "w_hh": w_hh, "b_ih": b_ih, "b_hh": b_hh})
+
+
+def tpu_rnn_tanh_cell_backward(grad_output, input, hx, w_ih, w_hh, b_ih, b_hh, output_mask):
+    # tpu::rnn_tanh_cell_backward
+    return vjp_family.vjp(cells_family.tanh, wrt=("input", "hx", "w_ih", "w_hh", "b_ih", "b_hh"), cotangent=grad_output,
+        mask=output_mask, arguments={"input": input, "hx": hx, "w_ih": w_ih, "w_hh": w_hh, "b_ih": b_ih, "b_hh": b_hh})
 
 
 def trace(self):
@@ -3289,6 +3347,12 @@ ENTRIES: dict[str, Entry] = {
         promoted=("grad_output", "self"),
         dims="dim",
     ),
+    "gru_cell": Entry(
+        "gru_cell",
+        (Param("input", "Tensor", True), Param("hx", "Tensor", True), Param("w_ih", "Tensor", True),
+         Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True)),
+        gru_cell,
+    ),
     "gt.Scalar": Entry(
         "gt.Scalar",
         (Param("self", "Tensor", True), Param("other", "Scalar", True)),
@@ -3693,6 +3757,12 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_float",
         promoted=("self",),
         dims="dim",
+    ),
+    "lstm_cell": Entry(
+        "lstm_cell",
+        (Param("input", "Tensor", True), Param("hx", "Tensor[]", True), Param("w_ih", "Tensor", True),
+         Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True)),
+        lstm_cell,
     ),
     "lt.Scalar": Entry(
         "lt.Scalar",
@@ -4221,6 +4291,18 @@ ENTRIES: dict[str, Entry] = {
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad3d_backward,
     ),
+    "rnn_relu_cell": Entry(
+        "rnn_relu_cell",
+        (Param("input", "Tensor", True), Param("hx", "Tensor", True), Param("w_ih", "Tensor", True),
+         Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True)),
+        rnn_relu_cell,
+    ),
+    "rnn_tanh_cell": Entry(
+        "rnn_tanh_cell",
+        (Param("input", "Tensor", True), Param("hx", "Tensor", True), Param("w_ih", "Tensor", True),
+         Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True)),
+        rnn_tanh_cell,
+    ),
     "roll": Entry(
         "roll",
         (Param("self", "Tensor", True), Param("shifts", "int[]", False), Param("dims", "int[]", False)),
@@ -4542,6 +4624,38 @@ ENTRIES: dict[str, Entry] = {
         "tpu::copy_",
         (Param("self", "Tensor", True), Param("src", "Tensor", True)),
         tpu_copy_,
+        meta="jax",
+    ),
+    "tpu::gru_cell_backward": Entry(
+        "tpu::gru_cell_backward",
+        (Param("grad_output", "Tensor", True), Param("input", "Tensor", True), Param("hx", "Tensor", True),
+         Param("w_ih", "Tensor", True), Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True),
+         Param("b_hh", "Tensor?", True), Param("output_mask", "bool[]", False)),
+        tpu_gru_cell_backward,
+        meta="jax",
+    ),
+    "tpu::lstm_cell_backward": Entry(
+        "tpu::lstm_cell_backward",
+        (Param("grad_output0", "Tensor?", True), Param("grad_output1", "Tensor?", True), Param("input", "Tensor", True),
+         Param("hx", "Tensor[]", True), Param("w_ih", "Tensor", True), Param("w_hh", "Tensor", True),
+         Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True), Param("output_mask", "bool[]", False)),
+        tpu_lstm_cell_backward,
+        meta="jax",
+    ),
+    "tpu::rnn_relu_cell_backward": Entry(
+        "tpu::rnn_relu_cell_backward",
+        (Param("grad_output", "Tensor", True), Param("input", "Tensor", True), Param("hx", "Tensor", True),
+         Param("w_ih", "Tensor", True), Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True),
+         Param("b_hh", "Tensor?", True), Param("output_mask", "bool[]", False)),
+        tpu_rnn_relu_cell_backward,
+        meta="jax",
+    ),
+    "tpu::rnn_tanh_cell_backward": Entry(
+        "tpu::rnn_tanh_cell_backward",
+        (Param("grad_output", "Tensor", True), Param("input", "Tensor", True), Param("hx", "Tensor", True),
+         Param("w_ih", "Tensor", True), Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True),
+         Param("b_hh", "Tensor?", True), Param("output_mask", "bool[]", False)),
+        tpu_rnn_tanh_cell_backward,
         meta="jax",
     ),
     "trace": Entry(
@@ -5210,6 +5324,7 @@ OVERLOADS: dict[str, str] = {
     "glu.out": "glu",
     "glu_backward": "glu_backward",
     "glu_backward.grad_input": "glu_backward",
+    "gru_cell": "gru_cell",
     "gt.Scalar": "gt.Scalar",
     "gt.Scalar_out": "gt.Scalar",
     "gt_.Scalar": "gt.Scalar",
@@ -5357,6 +5472,7 @@ OVERLOADS: dict[str, str] = {
     "logit_backward.grad_input": "logit_backward",
     "logsumexp": "logsumexp",
     "logsumexp.out": "logsumexp",
+    "lstm_cell": "lstm_cell",
     "lt.Scalar": "lt.Scalar",
     "lt.Scalar_out": "lt.Scalar",
     "lt_.Scalar": "lt.Scalar",
@@ -5543,6 +5659,8 @@ OVERLOADS: dict[str, str] = {
     "replication_pad3d.out": "replication_pad3d",
     "replication_pad3d_backward": "replication_pad3d_backward",
     "replication_pad3d_backward.grad_input": "replication_pad3d_backward",
+    "rnn_relu_cell": "rnn_relu_cell",
+    "rnn_tanh_cell": "rnn_tanh_cell",
     "roll": "roll",
     "roll.out": "roll",
     "round": "round",
@@ -5655,6 +5773,10 @@ OVERLOADS: dict[str, str] = {
     "topk": "topk",
     "topk.values": "topk",
     "tpu::copy_": "tpu::copy_",
+    "tpu::gru_cell_backward": "tpu::gru_cell_backward",
+    "tpu::lstm_cell_backward": "tpu::lstm_cell_backward",
+    "tpu::rnn_relu_cell_backward": "tpu::rnn_relu_cell_backward",
+    "tpu::rnn_tanh_cell_backward": "tpu::rnn_tanh_cell_backward",
     "trace": "trace",
     "trace.out": "trace",
     "tril": "tril",

@@ -182,7 +182,6 @@ class TestAddbmm(OpTest):
     aten = "addbmm"
     overloads = ("addbmm", "addbmm.out", "addbmm_")
     tol = {"f32": 3e-05, "bf16": {"rtol": 0.02, "atol": 0.5}}
-    xfail = {"inplace": "addbmm_ that gives self another shape is refused"}
 
 
 class TestAddr(OpTest):
@@ -245,6 +244,8 @@ class TestBernoulliP(OpTest):
     aten = "bernoulli"
     overloads = ("bernoulli.p", "bernoulli.float_out", "bernoulli_.float")
     check = "distribution"
+    checks = ("bernoulli_p",)
+    numbers = {"p": ()}
 
 
 class TestBinaryCrossEntropyBackward(OpTest):
@@ -269,6 +270,8 @@ class TestClamp(OpTest):
     entry = "clamp"
     aten = "clamp"
     overloads = ("clamp", "clamp.out", "clamp_")
+    checks = ("bounds_fit",)
+    numbers = {"min": (), "max": ()}
 
 
 class TestClampTensor(OpTest):
@@ -281,6 +284,8 @@ class TestClampMin(OpTest):
     entry = "clamp_min"
     aten = "clamp_min"
     overloads = ("clamp_min", "clamp_min.out", "clamp_min_")
+    checks = ("bounds_fit",)
+    numbers = {"min": ()}
 
 
 class TestComplex(OpTest):
@@ -313,6 +318,8 @@ class TestEluBackward(OpTest):
     entry = "elu_backward"
     aten = "elu_backward"
     overloads = ("elu_backward", "elu_backward.grad_input")
+    checks = ("elu_in_place_alpha",)
+    numbers = {"alpha": (), "scale": (), "input_scale": ()}
 
 
 class TestEqScalar(OpTest):
@@ -343,6 +350,8 @@ class TestFillScalar(OpTest):
     entry = "fill.Scalar"
     aten = "fill"
     overloads = ("fill.Scalar", "fill.Scalar_out", "fill_.Scalar")
+    checks = ("value_fits_self",)
+    numbers = {"value": ()}
 
 
 class TestFloorDivide(OpTest):
@@ -416,6 +425,8 @@ class TestLeakyReluBackward(OpTest):
     entry = "leaky_relu_backward"
     aten = "leaky_relu_backward"
     overloads = ("leaky_relu_backward", "leaky_relu_backward.grad_input")
+    checks = ("leaky_relu_in_place_slope",)
+    numbers = {"negative_slope": ()}
 
 
 class TestLinalgVectorNorm(OpTest):
@@ -446,6 +457,8 @@ class TestMaskedFillScalar(OpTest):
     entry = "masked_fill.Scalar"
     aten = "masked_fill"
     overloads = ("masked_fill.Scalar", "masked_fill.Scalar_out", "masked_fill_.Scalar")
+    checks = ("value_fits_self",)
+    numbers = {"value": ()}
 
 
 class TestMax(OpTest):
@@ -529,6 +542,8 @@ class TestNormalFunctional(OpTest):
     aten = "normal_functional"
     overloads = ("normal_functional", "normal.out", "normal_")
     check = "distribution"
+    checks = ("normal_std",)
+    numbers = {"mean": (0,), "std": (1,)}
 
 
 class TestPixelUnshuffle(OpTest):

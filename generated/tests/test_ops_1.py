@@ -110,6 +110,7 @@ class TestScaledDotProductFusedAttentionOverrideable(OpTest):
     aten = "_scaled_dot_product_fused_attention_overrideable"
     overloads = ("_scaled_dot_product_fused_attention_overrideable",)
     tol = {"f32": 5e-05, "bf16": 0.03}
+    pallas = True
 
 
 class TestScaledDotProductFusedAttentionOverrideableBackward(OpTest):
@@ -167,6 +168,9 @@ class TestArangeStartStep(OpTest):
     entry = "arange.start_step"
     aten = "arange"
     overloads = ("arange.start_step", "arange.start_out")
+    checks = ("arange_bounds",)
+    numbers = {"start": (), "end": (), "step": (1,)}
+    sizes = {"length": "ceil((end - start) / step)"}
 
 
 class TestAvgPool2dBackward(OpTest):
@@ -286,6 +290,8 @@ class TestGeometric_(OpTest):
     aten = "geometric_"
     overloads = ("geometric", "geometric.out", "geometric_")
     check = "distribution"
+    checks = ("geometric_p",)
+    numbers = {"p": ()}
 
 
 class TestHardshrinkBackward(OpTest):
@@ -366,6 +372,8 @@ class TestLogNormal_(OpTest):
     aten = "log_normal_"
     overloads = ("log_normal", "log_normal.out", "log_normal_")
     check = "distribution"
+    checks = ("log_normal_std",)
+    numbers = {"mean": (1,), "std": (2,)}
 
 
 class TestLogSigmoidBackward(OpTest):
@@ -379,6 +387,15 @@ class TestLogit(OpTest):
     aten = "logit"
     overloads = ("logit", "logit.out", "logit_")
     tol = {"bf16": {"rtol": 0.05, "atol": 0.01}}
+
+
+class TestLstmCell(OpTest):
+    entry = "lstm_cell"
+    aten = "lstm_cell"
+    overloads = ("lstm_cell",)
+    tol = {"bf16": 0.02}
+    samples = "cell"
+    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestLtTensor(OpTest):
@@ -460,6 +477,8 @@ class TestNormalTensorFloat(OpTest):
     aten = "normal"
     overloads = ("normal.Tensor_float", "normal.Tensor_float_out")
     check = "distribution"
+    checks = ("normal_std",)
+    numbers = {"std": (1,)}
 
 
 class TestNormalFloatTensor(OpTest):
@@ -479,6 +498,8 @@ class TestPowTensorScalar(OpTest):
     entry = "pow.Tensor_Scalar"
     aten = "pow"
     overloads = ("pow.Tensor_Scalar", "pow.Tensor_Scalar_out", "pow_.Scalar")
+    checks = ("no_integer_to_negative_power",)
+    numbers = {"exponent": (2, 3, 0.5, -0.5, -1)}
 
 
 class TestReciprocal(OpTest):
@@ -517,6 +538,15 @@ class TestRepeat(OpTest):
     overloads = ("repeat", "repeat.out")
 
 
+class TestRnnTanhCell(OpTest):
+    entry = "rnn_tanh_cell"
+    aten = "rnn_tanh_cell"
+    overloads = ("rnn_tanh_cell",)
+    tol = {"bf16": 0.02}
+    samples = "cell"
+    dtypes = ("float16", "bfloat16", "float32", "float64")
+
+
 class TestRound(OpTest):
     entry = "round"
     aten = "round"
@@ -533,12 +563,16 @@ class TestScatterValue(OpTest):
     entry = "scatter.value"
     aten = "scatter"
     overloads = ("scatter.value", "scatter.value_out", "scatter_.value")
+    checks = ("value_fits_self",)
+    numbers = {"value": ()}
 
 
 class TestScatterValueReduce(OpTest):
     entry = "scatter.value_reduce"
     aten = "scatter"
     overloads = ("scatter.value_reduce", "scatter.value_reduce_out", "scatter_.value_reduce")
+    checks = ("value_fits_self",)
+    numbers = {"value": ()}
 
 
 class TestScatterAdd(OpTest):
@@ -569,6 +603,8 @@ class TestSubTensor(OpTest):
     entry = "sub.Tensor"
     aten = "sub"
     overloads = ("sub.Tensor", "sub.out", "sub_.Tensor")
+    checks = ("alpha_matches_dtype",)
+    numbers = {"alpha": (1,)}
 
 
 class TestTake(OpTest):

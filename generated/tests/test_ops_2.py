@@ -87,6 +87,8 @@ class TestAddTensor(OpTest):
     entry = "add.Tensor"
     aten = "add"
     overloads = ("add.Tensor", "add.out", "add_.Tensor")
+    checks = ("alpha_matches_dtype",)
+    numbers = {"alpha": (1,)}
 
 
 class TestAddcmul(OpTest):
@@ -181,6 +183,8 @@ class TestCauchy_(OpTest):
     aten = "cauchy_"
     overloads = ("cauchy", "cauchy.out", "cauchy_")
     check = "distribution"
+    checks = ("cauchy_sigma",)
+    numbers = {"median": (0,), "sigma": (1,)}
 
 
 class TestCeil(OpTest):
@@ -205,6 +209,8 @@ class TestConstantPadNd(OpTest):
     entry = "constant_pad_nd"
     aten = "constant_pad_nd"
     overloads = ("constant_pad_nd", "constant_pad_nd.out")
+    checks = ("value_fits_self",)
+    numbers = {"value": (0,)}
 
 
 class TestConvolutionBackwardOverrideable(OpTest):
@@ -268,6 +274,15 @@ class TestFmodTensor(OpTest):
     entry = "fmod.Tensor"
     aten = "fmod"
     overloads = ("fmod.Tensor", "fmod.Tensor_out", "fmod_.Tensor")
+
+
+class TestGruCell(OpTest):
+    entry = "gru_cell"
+    aten = "gru_cell"
+    overloads = ("gru_cell",)
+    tol = {"bf16": 0.02}
+    samples = "cell"
+    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestHardswishBackward(OpTest):
@@ -378,7 +393,6 @@ class TestNativeBatchNorm(OpTest):
     aten = "native_batch_norm"
     overloads = ("native_batch_norm", "native_batch_norm.out")
     tol = {"bf16": 0.02}
-    xfail = {"zero_size": "parameters without channels do not fit the input; the CPU does not look"}
 
 
 class TestNativeDropoutBackward(OpTest):
@@ -466,6 +480,8 @@ class TestRandomFrom(OpTest):
     aten = "random_"
     overloads = ("random.from", "random.from_out", "random_.from")
     check = "distribution"
+    checks = ("random_from_to",)
+    numbers = {"from": (), "to": ()}
 
 
 class TestRandomTo(OpTest):
@@ -473,6 +489,8 @@ class TestRandomTo(OpTest):
     aten = "random_"
     overloads = ("random.to", "random.to_out", "random_.to")
     check = "distribution"
+    checks = ("random_from_to",)
+    numbers = {"to": ()}
 
 
 class TestReflectionPad1dBackward(OpTest):
@@ -499,6 +517,15 @@ class TestReplicationPad2d(OpTest):
     overloads = ("replication_pad2d", "replication_pad2d.out")
 
 
+class TestRnnReluCell(OpTest):
+    entry = "rnn_relu_cell"
+    aten = "rnn_relu_cell"
+    overloads = ("rnn_relu_cell",)
+    tol = {"bf16": 0.02}
+    samples = "cell"
+    dtypes = ("float16", "bfloat16", "float32", "float64")
+
+
 class TestRsqrt(OpTest):
     entry = "rsqrt"
     aten = "rsqrt"
@@ -509,6 +536,8 @@ class TestRsubTensor(OpTest):
     entry = "rsub.Tensor"
     aten = "rsub"
     overloads = ("rsub.Tensor", "rsub.Tensor_out")
+    checks = ("alpha_matches_dtype",)
+    numbers = {"alpha": (1,)}
 
 
 class TestSigmoid(OpTest):

@@ -167,6 +167,8 @@ class TestClampMax(OpTest):
     entry = "clamp_max"
     aten = "clamp_max"
     overloads = ("clamp_max", "clamp_max.out", "clamp_max_")
+    checks = ("bounds_fit",)
+    numbers = {"max": ()}
 
 
 class TestCosh(OpTest):
@@ -192,6 +194,8 @@ class TestExponential_(OpTest):
     aten = "exponential_"
     overloads = ("exponential", "exponential.out", "exponential_")
     check = "distribution"
+    checks = ("exponential_lambda",)
+    numbers = {"lambd": (1,)}
 
 
 class TestEyeM(OpTest):
@@ -294,6 +298,8 @@ class TestIndexFillIntScalar(OpTest):
     entry = "index_fill.int_Scalar"
     aten = "index_fill"
     overloads = ("index_fill.int_Scalar", "index_fill.int_Scalar_out", "index_fill_.int_Scalar")
+    checks = ("value_fits_self",)
+    numbers = {"value": ()}
 
 
 class TestIsnan(OpTest):
@@ -531,6 +537,8 @@ class TestUniform_(OpTest):
     aten = "uniform_"
     overloads = ("uniform", "uniform.out", "uniform_")
     check = "distribution"
+    checks = ("uniform_bounds",)
+    numbers = {"from": (0,), "to": (1,)}
 
 
 class TestUpsampleNearest1dBackward(OpTest):

@@ -59,7 +59,7 @@ def test_prints_a_line_for_each_changed_entry(regen: Regen) -> None:
         """\
 expm1: 3 registrations, 1 lowering, 8 tests
 exp: 3 registrations, 1 lowering, 8 tests
-2 entries; 14 files changed
+2 entries; 15 files changed
 """,
     )
     code, out, _ = regen()

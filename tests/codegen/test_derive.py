@@ -103,6 +103,8 @@ def test_parameters_of_a_lowering() -> None:
     assert attention.parameters[:3] == ("rng_key", "query", "key")
     sized = plan("{op: arange.start_step, expr: start, sizes: {key: {length: end - start}}}")
     assert sized.parameters[-1] == "length"
+    twice = plan("{op: arange.start_step, expr: start, sizes: {key: {length: end - start, first: start}}}")
+    assert twice.parameters[-2:] == ("length", "first")
 
 
 def test_native_members() -> None:
@@ -129,6 +131,9 @@ def test_test_plan() -> None:
     assert "inplace" not in plan("{op: mm, expr: self}").tests.names
     distribution = plan("{op: uniform_, expr: self, rng: key, tests: {check: distribution}}")
     assert distribution.tests.names == ("distribution", "calls_differ", "seed_repeats")
+    checked = plan("{op: uniform_, expr: self, rng: key, checks: [uniform_bounds], tests: {check: distribution}}")
+    assert checked.tests.names == (*distribution.tests.names, "checks")
+    assert plan("{op: add.Tensor, expr: self, checks: [alpha_matches_dtype]}").tests.names[-1] == "checks"
     narrowed = plan("{op: mm, expr: self, dtypes: {only: [f32, bool], reason: to show it}}")
     assert narrowed.tests.dtypes == ("float32", "bool")
 

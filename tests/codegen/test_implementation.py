@@ -228,7 +228,7 @@ ops.yaml:12:9: E204 'linalg_slogdet' is CompositeImplicit without a derivative f
    |
 12 |   - op: linalg_slogdet
    |         ^^^^^^^^^^^^^^
-   = help: give entries to the ops that it calls; torch composes it from them
+   = help: give entries to the ops that it calls, which torch composes it of, or a formula under 'autograd'
 ops.yaml:13:11: E303 'self' is not an argument of linalg_slogdet
    |
 13 |     expr: self
@@ -266,6 +266,30 @@ ops.yaml:8:27: E303 'steps ** 2' cannot be computed for the key; use ceil, floor
 8 |     sizes: {key: {length: steps ** 2}}
   |                           ^^^^^^^^^^
   = help: schema: linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor""",
+    )
+
+
+def test_E303_name_of_a_size() -> None:
+    found = diagnose(
+        """
+        - op: arange.start_step
+          expr: jnp.arange(end) * step + start
+          sizes: {key: {end: ceil(end / step), 2nd: start}}
+        """
+    )
+    assert_expected_inline(
+        found,
+        """\
+ops.yaml:5:19: E303 'end' cannot name a size of arange.start_step: the lowering receives it as a new parameter
+  |
+5 |     sizes: {key: {end: ceil(end / step), 2nd: start}}
+  |                   ^^^
+  = help: schema: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+ops.yaml:5:42: E303 '2nd' cannot name a size of arange.start_step: the lowering receives it as a new parameter
+  |
+5 |     sizes: {key: {end: ceil(end / step), 2nd: start}}
+  |                                          ^^^
+  = help: schema: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor""",
     )
 
 
@@ -367,3 +391,114 @@ ops.yaml:7:11: E306 the expression makes its own random key (jax.random.key)
   |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   = help: use the name 'key'""",
     )
+
+
+def test_E301_parts_of_a_kernel() -> None:
+    found = diagnose(
+        """
+        - op: mm
+          doc: A kernel.
+          pallas: {kernel: matmul.tile, when: matmul.mm, fallback: matmul.tiled}
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:5:22: E301 tests.codegen.kernels.matmul has no 'tile'; did you mean 'tiled'?
+  |
+5 |     pallas: {kernel: matmul.tile, when: matmul.mm, fallback: matmul.tiled}
+  |                      ^^^^^^^^^^^
+ops.yaml:5:41: E301 tests.codegen.kernels.matmul has no 'mm'
+  |
+5 |     pallas: {kernel: matmul.tile, when: matmul.mm, fallback: matmul.tiled}
+  |                                         ^^^^^^^^^
+ops.yaml:5:62: E301 tests.codegen.lowerings.matmul has no 'tiled'
+  |
+5 |     pallas: {kernel: matmul.tile, when: matmul.mm, fallback: matmul.tiled}
+  |                                                              ^^^^^^^^^^^^""")
+
+
+def test_E302_kernel_without_its_tuning() -> None:
+    found = diagnose(
+        """
+        - op: mm
+          doc: A kernel.
+          pallas: {kernel: matmul.untuned, when: matmul.applies, fallback: matmul.mm, tune: {block: [128]}}
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:5:22: E302 matmul.untuned(self, mat2) cannot be called as mm: no parameter 'block'
+  |
+5 |     pallas: {kernel: matmul.untuned, when: matmul.applies, fallback: matmul.mm, tune: {block: [128]}}
+  |                      ^^^^^^^^^^^^^^
+  = help: schema: mm(Tensor self, Tensor mat2) -> Tensor""")
+
+
+def test_E301_backward_without_entry() -> None:
+    found = diagnose(
+        """
+        - op: gru_cell
+          expr: hx
+          autograd: {saves: [input], backward: "tpu::gru_backward"}
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:5:42: E301 the backward op 'tpu::gru_backward' has no entry
+  |
+5 |     autograd: {saves: [input], backward: "tpu::gru_backward"}
+  |                                          ^^^^^^^^^^^^^^^^^^^
+  = help: such as: custom: tpu::name_backward(Tensor grad_output, ...) -> (Tensor grad_self, ...)""")
+
+
+def _formula(saves: str, backward: str) -> str:
+    """What the rules say about a formula that saves these and has this backward op."""
+    return diagnose(
+        f"""
+        - op: gru_cell
+          expr: hx
+          dtypes: {{only: [float], reason: shows a formula}}
+          autograd: {{saves: [{saves}], backward: "tpu::gru_backward"}}
+        - custom: "tpu::gru_backward{backward}"
+          doc: A gradient.
+          expr: input
+          meta: jax
+        """
+    )
+
+
+def test_E304_formula_saves_what_is_not_there() -> None:
+    found = _formula("input, hidden", "(Tensor grad_output, Tensor input) -> Tensor grad_input")
+    assert_expected_inline(found, """\
+ops.yaml:6:31: E304 'hidden' is neither a tensor argument nor an output of gru_cell
+  |
+6 |     autograd: {saves: [input, hidden], backward: "tpu::gru_backward"}
+  |                               ^^^^^^
+  = help: schema: gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor""")
+
+
+def test_E304_formula_saves_for_nothing() -> None:
+    found = _formula("input, hx", "(Tensor grad_output, Tensor input) -> Tensor grad_input")
+    assert_expected_inline(found, """\
+ops.yaml:6:31: E304 tpu::gru_backward does not take 'hx', which is saved for it
+  |
+6 |     autograd: {saves: [input, hx], backward: "tpu::gru_backward"}
+  |                               ^^
+  = help: schema: gru_backward(Tensor grad_output, Tensor input) -> Tensor grad_input""")
+
+
+def test_E304_formula_does_not_save() -> None:
+    found = _formula("input", "(Tensor grad_output, Tensor input, Tensor hx) -> Tensor grad_input")
+    assert_expected_inline(found, """\
+ops.yaml:6:42: E304 tpu::gru_backward needs 'hx', which the formula of 'gru_cell' does not have
+  |
+6 |     autograd: {saves: [input], backward: "tpu::gru_backward"}
+  |                                          ^^^^^^^^^^^^^^^^^^^
+  = help: it has: grad_output, input, output_mask""")
+
+
+def test_E304_formula_of_a_gradient_of_nothing() -> None:
+    found = _formula("input", "(Tensor grad_output, Tensor input) -> Tensor grad")
+    assert_expected_inline(found, """\
+ops.yaml:6:42: E304 an output of tpu::gru_backward 'grad' is not the gradient of an argument of 'gru_cell'
+  |
+6 |     autograd: {saves: [input], backward: "tpu::gru_backward"}
+  |                                          ^^^^^^^^^^^^^^^^^^^
+  = help: name its outputs: grad_input, grad_hx, grad_w_ih, grad_w_hh, grad_b_ih, grad_b_hh""")

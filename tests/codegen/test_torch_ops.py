@@ -146,8 +146,28 @@ ops.yaml:3:9: E204 'layer_norm' is CompositeImplicit without a derivative formul
   |
 3 |   - op: layer_norm
   |         ^^^^^^^^^^
-  = help: give entries to the ops that it calls; torch composes it from them""",
+  = help: give entries to the ops that it calls, which torch composes it of, or a formula under 'autograd'""",
     )
+
+
+def test_E204_formula_that_torch_has() -> None:
+    found = diagnose(
+        """
+        - op: mm
+          lowering: matmul.mm
+          autograd: {saves: [self, mat2], backward: "tpu::mm_backward"}
+        - custom: "tpu::mm_backward(Tensor grad_output, Tensor self, Tensor mat2) -> (Tensor grad_self, Tensor grad_mat2)"
+          doc: A gradient.
+          expr: (self, mat2)
+          meta: jax
+        """
+    )
+    assert_expected_inline(found, """\
+ops.yaml:5:5: E204 torch differentiates 'mm' itself: a formula of its own would hide torch's
+  |
+5 |     autograd: {saves: [self, mat2], backward: "tpu::mm_backward"}
+  |     ^^^^^^^^
+  = help: delete autograd""")
 
 
 def test_E205_torch_pin() -> None:

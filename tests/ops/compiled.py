@@ -10,8 +10,6 @@ def compiled_entries() -> set[str]:
 
 
 if ON_TPU:
-    import torch  # noqa: F401  loads the extension
-
     import torchtpu
     from torchtpu import _C
 

@@ -14,9 +14,10 @@ from torch.utils import _pytree as pytree
 
 from tests.compare import Failure, assert_same, assert_same_outcome, outcome
 from tests.device import DEVICE, ON_TPU, compiles, no_fallback
-from tests.ops import distribution, samples, sources
+from tests.ops import check_samples, distribution, kernels, samples, sources
 from tests.ops.calls import Call, overload, rebind, spread
 from tests.ops.compiled import compiled_entries
+from tests.ops.keys import key
 
 # How many calls are compared for each dtype: every one may cost a compilation.
 CALLS = {"float32": 5, "bfloat16": 2, "int64": 2, "bool": 2, "complex64": 2}
@@ -36,6 +37,10 @@ class OpTest:
     tol: dict[str, dict[str, float] | float] = {}
     xfail: dict[str, str] = {}
     check: str = "values"
+    pallas: bool = False
+    checks: tuple[str, ...] = ()
+    numbers: dict[str, tuple[float, ...]] = {}
+    sizes: dict[str, str] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -48,8 +53,9 @@ class OpTest:
 
     @classmethod
     def _applicable(cls) -> list[str]:
+        checks = ["test_checks"] if cls.checks else []
         if cls.check == "distribution":
-            return ["test_distribution", "test_calls_differ", "test_seed_repeats"]
+            return ["test_distribution", "test_calls_differ", "test_seed_repeats", *checks]
         takes_tensors = any("Tensor" in str(argument.type) for argument in overload(cls.entry)._schema.arguments)
         # PyTorch's CPU has no kernel to compare a call of the overload itself with.
         on_cpu = "overrideable" not in cls.entry and not samples.functions(cls.entry, torch.float32)
@@ -63,6 +69,8 @@ class OpTest:
             *(["test_inplace"] if on_cpu and sources.inplace_overloads(cls.overloads) else []),
             *(["test_backward"] if cls.differentiated else []),
             *(["test_errors"] if cls.errors else []),
+            *(["test_kernel"] if cls.pallas else []),
+            *checks,
         ]
 
     def pytest_generate_tests(self, metafunc) -> None:
@@ -260,6 +268,44 @@ class OpTest:
         for call in self.errors[:_ERRORS]:
             ours, theirs = call.both()
             assert isinstance(assert_same_outcome(ours, theirs), Failure)
+
+    def test_kernel(self) -> None:
+        """The Pallas kernel computes what its fallback computes, and is what runs on a TPU, and there only."""
+        kernels.compare(self.entry, self._tolerance(torch.bfloat16))
+        assert kernels.runs_on(self.entry, "tpu") and not kernels.runs_on(self.entry, "cpu")
+    def test_checks(self) -> None:
+        """Values that meta cannot see are refused though a program is cached for the call, by the whole group."""
+        for check in self.checks:
+            for pair in check_samples.pairs(check, self.entry):
+                for name in self.overloads:
+                    good, bad = self._checked_calls(name, pair)
+                    same_key = key(good, self.numbers, self.sizes) == key(bad, self.numbers, self.sizes)
+                    assert same_key == (pair.other_key is None), f"{name}: see Pair.other_key in check_samples"
+                    self._compare_refused(good, bad)
+
+    def _checked_calls(self, name: str, pair: check_samples.Pair) -> list[Call]:
+        """The pair as calls of the member `name`, with outputs that fit."""
+        good, bad = (Call(overload(self.entry), *arguments).by_name() for arguments in (pair.good, pair.bad))
+        outputs = {}
+        if sources.out_overloads((name,)):
+            results = pytree.tree_leaves(rebind(overload(self.functional), good)())
+            outputs = _bind_outputs(name, [_alike(result) for result in results])
+        return [rebind(overload(name), arguments | outputs) for arguments in (good, bad)]
+
+    def _compare_refused(self, good: Call, bad: Call) -> None:
+        """`bad` raises what it raises on the CPU, compiles and writes nothing; `good` is served before and after."""
+        good.to(DEVICE)()
+        ours, theirs = bad.both()
+        with compiles(at_most=0):
+            refused = assert_same_outcome(ours, theirs)
+        assert isinstance(refused, Failure), f"the CPU accepts {bad.op} with {bad.args}, {bad.kwargs}"
+        assert_same(ours.tensors(), bad.tensors())
+        ours, theirs = good.both()
+        with compiles(at_most=0):
+            results = ours(), theirs()
+        if self.check == "distribution":  # the numbers differ, and only they
+            results = tuple(pytree.tree_map_only(torch.Tensor, torch.zeros_like, result) for result in results)
+        assert_same(*results)
 
     def test_distribution(self) -> None:
         for call in self._random_calls():

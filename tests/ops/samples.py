@@ -107,7 +107,7 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
 
 
 def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
-    """Functions, with their arguments, for entries that PyTorch's CPU has no kernel for: a device has a way of its own."""
+    """Functions, with their arguments, for entries that PyTorch's CPU has no kernel for: devices go other ways."""
     if not dtype.is_floating_point:
         return []
     small = partial(make_tensor, device="cpu", dtype=dtype, low=-0.5, high=0.5)
@@ -160,3 +160,13 @@ def random(entry: str, dtype: torch.dtype) -> list[Arguments]:
         "uniform_": [((empty, -1.0, 3.0), {})],
     }
     return calls.get(entry, [])
+
+
+def cell(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """A step of a recurrent network: 3 rows, 4 features in, 5 hidden; with biases and without."""
+    gates = {"gru_cell": 3, "lstm_cell": 4}.get(entry, 1)
+    make = partial(make_tensor, dtype=dtype, device="cpu", low=-1, high=1)
+    state = [make(3, 5), make(3, 5)] if entry == "lstm_cell" else make(3, 5)
+    weights = make(gates * 5, 4), make(gates * 5, 5)
+    biases = make(gates * 5), make(gates * 5)
+    return [((make(3, 4), state, *weights, *biases), {}), ((make(3, 4), state, *weights), {})]

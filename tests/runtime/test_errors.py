@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.compare import assert_same, assert_same_error
+from tests.compare import Failure, assert_same, assert_same_error, assert_same_outcome
 from tests.device import DEVICE, ON_TPU
 
 SHAPES = {
@@ -101,6 +101,27 @@ def test_value_errors_come_on_a_hit_too(device) -> None:
         assert_same_error(device, lambda d: torch.arange(4, device=d)[torch.tensor([1, 9], device=d)])
         assert_same_error(device, lambda d: torch.arange(4, device=d) // torch.tensor(0, device=d))
     assert_same(x[torch.tensor([3, 0], device=device)], torch.tensor([3, 0]))
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("channels", [0, 3])
+@pytest.mark.parametrize("sizes", [(2, 0, 3), (0, 0), (0, 3, 2)], ids=str)
+def test_batch_norm_of_nothing(device, sizes, channels, training) -> None:
+    """There are no statistics of nothing. In evaluation no parameter is read, so that they need not fit."""
+
+    def run(device: str) -> tuple[torch.Tensor, ...]:
+        parameters = (torch.ones(channels, device=device) for _ in range(4))
+        return torch.native_batch_norm(torch.ones(sizes, device=device), *parameters, training, 0.1, 1e-5)
+
+    assert isinstance(assert_same_outcome(lambda: run(device), lambda: run("cpu")), Failure) == training
+
+
+@pytest.mark.skipif(not ON_TPU, reason="PyTorch's own kernel reads what is beyond the parameters")
+@pytest.mark.parametrize("short", range(4))
+def test_batch_norm_of_other_channels(short) -> None:
+    parameters = [torch.ones(2 if i == short else 3, device=DEVICE) for i in range(4)]
+    with pytest.raises(NotImplementedError, match="batch norm has 2 elements for 3 channels"):
+        torch.native_batch_norm(torch.ones(2, 3, 4, device=DEVICE), *parameters, True, 0.1, 1e-5)
 
 
 @pytest.mark.skipif(not ON_TPU, reason="needs two devices")

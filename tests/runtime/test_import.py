@@ -101,7 +101,8 @@ def test_broken_extension_leaves_torch_usable() -> None:
 
 def test_other_torch_is_named() -> None:
     errors = run(
-        "import torch, torchtpu; torch.__version__ = '2.12.1'; torchtpu._autoload(); assert torch.tpu.device_count() == 0",
+        "import torch, torchtpu; torch.__version__ = '2.12.1'; torchtpu._autoload(); "
+        "assert torch.tpu.device_count() == 0",
         TORCH_DEVICE_BACKEND_AUTOLOAD="0",
     ).stderr
     assert "is built for torch 2.13, but this is torch 2.12.1" in errors

@@ -1,6 +1,7 @@
 """In-place writes: who sees them, who must not, and what PyTorch forbids."""
 
 import gc
+import math
 import warnings
 
 import pytest
@@ -121,6 +122,32 @@ def test_in_place_keeps_dtype_and_shape(device) -> None:
     assert_same(
         torch.ones(2, 3, device=device).add_(torch.arange(3, device=device)), torch.ones(2, 3) + torch.arange(3)
     )
+
+
+@pytest.mark.skipif(not ON_TPU, reason="PyTorch's own kernel overwrites a column before it has broadcast it")
+@pytest.mark.parametrize("sizes", [(), (4,), (1, 4), (3, 1)], ids=str)
+def test_self_that_grows(device, sizes) -> None:
+    """addbmm_, alone among in-place ops, broadcasts self. What shares its memory keeps its shape."""
+    batches = torch.randn(2, 3, 5), torch.randn(2, 5, 4)
+    for scale, programs in ((2.0, 100), (3.0, 0)):
+        base = torch.arange(24.0)
+        start = base[2 : 2 + math.prod(sizes)].view(sizes)
+        expected = torch.addbmm(start, *batches, beta=0.5, alpha=scale)
+        ours = base.to(device)
+        x = ours[2 : 2 + math.prod(sizes)].view(sizes)
+        alias = x.view(sizes)
+        with compiles(at_most=programs):
+            assert x.addbmm_(*(batch.to(device) for batch in batches), beta=0.5, alpha=scale) is x
+        base[2:14] = expected.flatten()
+        assert_same((x, alias, ours), (expected, start, base))
+
+
+def test_self_that_cannot_grow(device) -> None:
+    for sizes in ((5, 4), (1, 3, 4), (0,)):
+        assert_same_error(
+            device,
+            lambda d: torch.ones(sizes, device=d).addbmm_(torch.ones(2, 3, 5, device=d), torch.ones(2, 5, 4, device=d)),
+        )
 
 
 def test_out_is_resized_with_the_usual_warning(device) -> None:

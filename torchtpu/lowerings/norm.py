@@ -120,10 +120,15 @@ def batch_norm(
     """Output, the statistics that the backward needs (none in evaluation), and the new running statistics."""
     axes, shape = _around_channels(input)
     value, dtype = opmath(input), parameter_dtype(weight, running_mean, input)
+    nothing = jnp.zeros((0,), dtype)
+    if input.size == 0:
+        if training:
+            raise ValueError("there are no elements to take statistics of")  # so does the CPU, whose message is shown
+        return input, nothing, nothing, None, None  # no parameter is read: they need not fit the channels
+    _refuse_other_channels(input.shape[1], weight, bias, running_mean, running_var)
     if not training:
         rstd = lax.rsqrt(opmath(running_var) + eps).reshape(shape)
         output = affine((value - opmath(running_mean).reshape(shape)) * rstd, weight, bias, shape)
-        nothing = jnp.zeros((0,), dtype)
         return output.astype(input.dtype), nothing, nothing, None, None
     mean, variance = statistics(value, axes)
     rstd = lax.rsqrt(variance + eps)
@@ -169,6 +174,13 @@ def _around_channels(input: Array) -> tuple[Axes, tuple[int, ...]]:
     """Every axis but that of the channels, and the shape that lays a vector of channels along it."""
     axes = tuple(axis for axis in range(input.ndim) if axis != 1)
     return axes, tuple(input.shape[1] if axis == 1 else 1 for axis in range(input.ndim))
+
+
+def _refuse_other_channels(channels: int, *parameters: Array | None) -> None:
+    """An error of our own: the CPU's kernel reads beyond the end of parameters that are too short."""
+    for parameter in parameters:
+        if parameter is not None and parameter.size != channels:
+            raise NotImplementedError(f"a parameter of batch norm has {parameter.size} elements for {channels} channels")
 
 
 def _blend(running: Array | None, new: Array, momentum: Array) -> Array | None:

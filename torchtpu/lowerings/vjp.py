@@ -24,7 +24,7 @@ def vjp(
 
     outputs, pull_back = jax.vjp(forward, *(arguments[name] for name in names))
     weights = jax.tree.map(_weight, outputs, tuple(cotangent) if isinstance(outputs, tuple) else cotangent)
-    gradients = dict(zip(names, map(jnp.conj, pull_back(weights))))
+    gradients = dict(zip(names, jax.tree.map(jnp.conj, pull_back(weights))))
     return gradients.get(wrt[0]) if len(wrt) == 1 else tuple(gradients.get(name) for name in wrt)
 
 

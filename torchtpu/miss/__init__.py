@@ -3,6 +3,7 @@
 The extension calls `trace` and `second_look`; both run below autograd, with the caller's modes off.
 """
 
+import sys
 import warnings
 from typing import Any
 
@@ -83,6 +84,7 @@ def _trace(program: Program) -> dict[str, Any]:
     call = program.call
     return {
         "resizes": [],
+        "origin": _origin(),
         "stablehlo": to_artifact(traced, call.platform, call.stablehlo_version),
         "options": compile_options(call.portable),
         "has_words": has_words,
@@ -94,6 +96,14 @@ def _trace(program: Program) -> dict[str, Any]:
         "results": layout.results,
         "copies": layout.copies,
     }
+
+
+def _origin() -> str:
+    """file:line of the caller's Python; empty on threads that run none, such as those of backward."""
+    frame = sys._getframe()
+    while frame and frame.f_globals.get("__name__", "").split(".")[0] in ("torch", "torchtpu"):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""
 
 
 def _trace_with(program: Program, storages: list[int], has_words: bool) -> tuple[Any, Layout]:

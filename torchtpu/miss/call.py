@@ -54,7 +54,10 @@ class Argument:
 
 @dataclass(frozen=True)
 class Call:
-    """args: the arguments as the dispatcher has them, tensors included; emptied when the miss is over, since JAX keeps frames alive."""
+    """args: as the dispatcher has them, tensors included; emptied when the miss is over, since JAX keeps frames alive.
+
+    key_sizes: the values of the entry's `key_sizes`, in their order.
+    """
 
     overload: str
     args: list[Any]
@@ -63,7 +66,7 @@ class Call:
     arguments: tuple[Argument, ...]
     uses: tuple[Use, ...]
     numbers: tuple[Number, ...]
-    key_size: int
+    key_sizes: tuple[int, ...]
     platform: str
     portable: bool
     stablehlo_version: str
@@ -104,7 +107,7 @@ def parse(request: dict[str, Any]) -> Call:
         arguments=arguments,
         uses=uses,
         numbers=numbers,
-        key_size=request["key_size"],
+        key_sizes=tuple(request["key_sizes"]),
         platform=request["platform"],
         portable=request["portable"],
         stablehlo_version=request["stablehlo_version"],

@@ -124,15 +124,25 @@ def look_at_cpu(overload: str, entry: str, args: list[Any]) -> bool:
 
     Returns True if there is none, False if the CPU has no kernel for the op.
     """
+    return _run_on_cpu(overload, entry, args) is not None
+
+
+def grows_on_cpu(call: Call, written: Argument, sizes: tuple[int, ...]) -> bool:
+    """Whether an in-place op resizes a tensor: PyTorch's CPU takes it for addbmm_, of which meta knows nothing."""
+    after = _run_on_cpu(call.overload, call.entry.name, call.args) if isinstance(written.value, Use) else None
+    return after is not None and tuple(after[written.name].shape) == tuple(sizes)
+
+
+def _run_on_cpu(overload: str, entry: str, args: list[Any]) -> dict[str, Any] | None:
+    """The copies of the arguments after the call, by name; None if the CPU has no kernel for the op."""
     op = find_op(overload, entry)
     if "overrideable" in overload or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(op.name(), "CPU"):
-        return False  # an op that PyTorch leaves to devices
-    arguments = given_arguments(op, entry, args)
-    copies = _CpuCopies()
-    positional = [copies.of(value) for kwarg_only, _, value in arguments if not kwarg_only]
-    keyword = {name: copies.of(value) for kwarg_only, name, value in arguments if kwarg_only}
-    op(*positional, **keyword)
-    return True
+        return None  # an op that PyTorch leaves to devices
+    memory = _CpuCopies()
+    arguments = [(kwarg_only, name, memory.of(value)) for kwarg_only, name, value in given_arguments(op, entry, args)]
+    positional = [value for kwarg_only, _, value in arguments if not kwarg_only]
+    op(*positional, **{name: value for kwarg_only, name, value in arguments if kwarg_only})
+    return {name: value for _, name, value in arguments}
 
 
 def _on_meta(argument: Argument, value: Any, given: Any, stand_ins: dict[int, torch.Tensor]) -> Any:

@@ -15,7 +15,7 @@ from torchtpu.lowerings.promotion import cast
 from torchtpu.miss import dtypes, views, words
 from torchtpu.miss.call import Argument, Call, Number, Use
 from torchtpu.miss.errors import LoweringError
-from torchtpu.miss.meta import Meta
+from torchtpu.miss.meta import Meta, grows_on_cpu
 
 
 class NeedsResize(Exception):
@@ -144,9 +144,7 @@ class Program:
                     result[param.name] = list(result[param.name])
         if self.entry.dims:
             result[self.entry.dims] = self._dims(self._argument(self.entry.dims).type, result)
-        for name in self.entry.key_sizes:
-            result[name] = self.call.key_size
-        return result
+        return result | dict(zip(self.entry.key_sizes, self.call.key_sizes, strict=True))
 
     def _dims(self, kind: str, arguments: dict[str, Any]) -> int | tuple[int, ...] | None:
         """Non-negative dims. None and [] mean all of them, unless there can be only one (`int?`)."""
@@ -186,6 +184,9 @@ class Program:
                     layout.copies.append((self._append_new(layout, outputs, item, None), use.index))
                 elif item.shape != use.view.sizes and argument.is_out:
                     new_sizes[use.index] = item.shape
+                elif item.shape != use.view.sizes and grows_on_cpu(self.call, argument, item.shape):
+                    item = self.convert(item, use.view.dtype, written=True)
+                    layout.copies.append((self._append_new(layout, outputs, item, None), use.index))
                 else:
                     self._check_shape(item, use.view.sizes, argument.name)
                     item = self.convert(item, use.view.dtype, written=True)
@@ -213,7 +214,7 @@ class Program:
     def _new(self, layout: Layout, outputs: list[Array], index: int, value: Any) -> tuple:
         """The result of return number `index`, in the terms of csrc/cache/program.h."""
         if value is None:
-            return ("undefined",)
+            return ("list", []) if "[]" in str(self.call.op._schema.returns[index].type) else ("undefined",)
         meta = self.meta.results[index] if self.meta else None
         if isinstance(value, list):
             metas = meta or [None] * len(value)

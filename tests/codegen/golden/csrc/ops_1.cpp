@@ -28,14 +28,17 @@ const std::vector<OpSpec>& specs() {
       // arange.start_step
       {"arange.start_step", "arange.start_step", false, false, {{"start", Role::Traced}, {"end", Role::Traced},
        {"step", Role::Traced, {1}}, {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored},
-       {"pin_memory", Role::Ignored}}, {}, arange_start_step_length},
+       {"pin_memory", Role::Ignored}}, {}, {arange_start_step_length}},
       {"arange.start_out", "arange.start_step", false, false,
        {{"start", Role::Traced}, {"end", Role::Traced}, {"step", Role::Traced, {1}}, {"out", Role::Write}}, {},
-       arange_start_out_length},
+       {arange_start_out_length}},
       // expm1
       {"expm1", "expm1", false, false, {{"self", Role::Read}}},
       {"expm1.out", "expm1", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"expm1_", "expm1", false, false, {{"self", Role::Write}}},
+      // lstm_cell
+      {"lstm_cell", "lstm_cell", false, false, {{"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
+       {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}}},
       // mm
       {"mm", "mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}}},
       {"mm.out", "mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"out", Role::Write}}},

@@ -8,6 +8,9 @@ namespace {
 
 const std::vector<OpSpec>& specs() {
   static const std::vector<OpSpec> table = {
+      // bmm
+      {"bmm", "bmm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}}},
+      {"bmm.out", "bmm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"out", Role::Write}}},
       // uniform_
       {"uniform", "uniform_", true, false,
        {{"self", Role::Read}, {"from", Role::Traced, {0}}, {"to", Role::Traced, {1}}, {"generator", Role::Generator}}},

@@ -2,12 +2,23 @@
 
 import jax.numpy as jnp
 
+from tests.codegen.kernels import matmul as matmul_kernels
 from tests.codegen.lowerings import matmul as matmul_family
 from tests.codegen.lowerings import norm as norm_family
 from tests.codegen.lowerings import random as random_family
 from tests.codegen.lowerings import reduction as reduction_family
 from torchtpu.lowerings import vjp as vjp_family
+from torchtpu.lowerings.pallas import Kernel
 from torchtpu.miss.entry import Entry, Param
+
+KERNELS = {
+    "bmm": Kernel(
+        kernel=matmul_kernels.tiled,
+        when=matmul_kernels.applies,
+        fallback=matmul_family.mm,
+        tune={"block": (128, 256)},
+    ),
+}
 
 
 def add_Tensor(self, other, alpha):
@@ -20,9 +31,19 @@ def arange_start_step(start, end, step, dtype, length):
     return jnp.arange(length) * step + start
 
 
+def bmm(self, mat2):
+    # bmm
+    return KERNELS["bmm"](self=self, mat2=mat2)
+
+
 def expm1(self):
     # expm1
     return jnp.expm1(self)
+
+
+def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    # lstm_cell
+    return (hx[0], hx[1] * input.sum() * w_ih.sum() * w_hh.sum())
 
 
 def mm(self, mat2):
@@ -52,6 +73,16 @@ def sum_dim_IntList(self, dim, keepdim, dtype):
     return reduction_family.sum(self=self, dim=dim, keepdim=keepdim, dtype=dtype)
 
 
+def tpu_cell_backward(grad_output0, grad_output1, input, hx, output1, output_mask):
+    # tpu::cell_backward
+    return (input, hx)
+
+
+def tpu_grid(self, height, width, step, rows, columns):
+    # tpu::grid
+    return jnp.full((rows, columns), self)
+
+
 def tpu_scale(self, factor):
     # tpu::scale
     return self * factor
@@ -77,12 +108,23 @@ ENTRIES: dict[str, Entry] = {
         arange_start_step,
         key_sizes=("length",),
     ),
+    "bmm": Entry(
+        "bmm",
+        (Param("self", "Tensor", True), Param("mat2", "Tensor", True)),
+        bmm,
+    ),
     "expm1": Entry(
         "expm1",
         (Param("self", "Tensor", True),),
         expm1,
         promote="int_to_float",
         promoted=("self",),
+    ),
+    "lstm_cell": Entry(
+        "lstm_cell",
+        (Param("input", "Tensor", True), Param("hx", "Tensor[]", True), Param("w_ih", "Tensor", True),
+         Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True)),
+        lstm_cell,
     ),
     "mm": Entry(
         "mm",
@@ -118,6 +160,21 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         dims="dim",
     ),
+    "tpu::cell_backward": Entry(
+        "tpu::cell_backward",
+        (Param("grad_output0", "Tensor?", True), Param("grad_output1", "Tensor?", True), Param("input", "Tensor", True),
+         Param("hx", "Tensor[]", True), Param("output1", "Tensor", True), Param("output_mask", "bool[]", False)),
+        tpu_cell_backward,
+        meta="jax",
+    ),
+    "tpu::grid": Entry(
+        "tpu::grid",
+        (Param("self", "Tensor", True), Param("height", "float", True), Param("width", "float", True),
+         Param("step", "float", True)),
+        tpu_grid,
+        meta="jax",
+        key_sizes=("rows", "columns"),
+    ),
     "tpu::scale": Entry(
         "tpu::scale",
         (Param("self", "Tensor", True), Param("factor", "float", True)),
@@ -138,9 +195,12 @@ OVERLOADS: dict[str, str] = {
     "add_.Tensor": "add.Tensor",
     "arange.start_step": "arange.start_step",
     "arange.start_out": "arange.start_step",
+    "bmm": "bmm",
+    "bmm.out": "bmm",
     "expm1": "expm1",
     "expm1.out": "expm1",
     "expm1_": "expm1",
+    "lstm_cell": "lstm_cell",
     "mm": "mm",
     "mm.out": "mm",
     "native_layer_norm": "native_layer_norm",
@@ -151,6 +211,8 @@ OVERLOADS: dict[str, str] = {
     "pow.Tensor_Scalar_out": "pow.Tensor_Scalar",
     "pow_.Scalar": "pow.Tensor_Scalar",
     "sum.dim_IntList": "sum.dim_IntList",
+    "tpu::cell_backward": "tpu::cell_backward",
+    "tpu::grid": "tpu::grid",
     "tpu::scale": "tpu::scale",
     "uniform": "uniform_",
     "uniform.out": "uniform_",

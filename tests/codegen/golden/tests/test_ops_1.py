@@ -15,6 +15,13 @@ class TestExpm1(OpTest):
     overloads = ("expm1", "expm1.out", "expm1_")
 
 
+class TestLstmCell(OpTest):
+    entry = "lstm_cell"
+    aten = "lstm_cell"
+    overloads = ("lstm_cell",)
+    dtypes = ("float16", "bfloat16", "float32", "float64")
+
+
 class TestMm(OpTest):
     entry = "mm"
     aten = "mm"

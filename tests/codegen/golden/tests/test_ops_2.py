@@ -7,6 +7,8 @@ class TestAddTensor(OpTest):
     entry = "add.Tensor"
     aten = "add"
     overloads = ("add.Tensor", "add.out", "add_.Tensor")
+    checks = ("alpha_matches_dtype",)
+    numbers = {"alpha": (1,)}
 
 
 class TestSumDimIntList(OpTest):

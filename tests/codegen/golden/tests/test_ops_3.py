@@ -3,6 +3,13 @@
 from tests.ops.harness import OpTest
 
 
+class TestBmm(OpTest):
+    entry = "bmm"
+    aten = "bmm"
+    overloads = ("bmm", "bmm.out")
+    pallas = True
+
+
 class TestUniform_(OpTest):
     entry = "uniform_"
     aten = "uniform_"
