@@ -126,7 +126,7 @@ def set_device(device: Device) -> None:
 
 
 class device:
-    """Context manager: `device` is current inside, the previous one is again afterwards; a negative index does nothing."""
+    """Context manager: `device` is current inside, the previous one afterwards. A negative index does nothing."""
 
     def __init__(self, device: Device):
         self.idx = device_index(device)

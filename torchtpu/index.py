@@ -21,3 +21,11 @@ def device_index(device: Device) -> int:
         if device.index is not None:
             return device.index
     return _C.current_device()
+
+
+def existing_index(device: Device) -> int:
+    """The same, and -1 is the current device's. Raises RuntimeError when there is no such device.
+
+    The runtime has to start to know, unless the device is the current one or the platform is the CPU.
+    """
+    return _C.resolve_device(device_index(device))

@@ -10,6 +10,10 @@ started (torch.accelerator's own functions wait as well, but hold the GIL meanwh
 Buffers are immutable and shared until somebody writes: a view, `x.clone()` and `y.copy_(x)` take no memory,
 `torch.empty` takes none before its first use, and an in-place operation on a tensor that shares its buffer takes its
 size anew.
+
+Host memory needs no pinning: copies to the device are made within the call, so that the source may be written at once
+even after `non_blocking=True`. `Tensor.pin_memory()` and DataLoader(pin_memory=True) work and give ordinary
+memory, of which `is_pinned()` says False.
 """
 
 from collections import OrderedDict
@@ -17,7 +21,7 @@ from collections import OrderedDict
 import torch
 
 from torchtpu import _C
-from torchtpu.index import Device, device_index
+from torchtpu.index import Device, existing_index
 
 
 def memory_stats(device: Device = None) -> OrderedDict[str, int]:
@@ -28,7 +32,7 @@ def memory_stats(device: Device = None) -> OrderedDict[str, int]:
     pools and no retries: what is told of those is 0. Raises RuntimeError for a device that does not exist.
     """
     _C.drain()
-    return torch.accelerator.memory_stats(device_index(device))
+    return torch.accelerator.memory_stats(existing_index(device))
 
 
 def memory_allocated(device: Device = None) -> int:
@@ -54,18 +58,18 @@ def max_memory_reserved(device: Device = None) -> int:
 def reset_peak_memory_stats(device: Device = None) -> None:
     """Makes every peak what is there now."""
     _C.drain()
-    torch.accelerator.reset_peak_memory_stats(device_index(device))
+    torch.accelerator.reset_peak_memory_stats(existing_index(device))
 
 
 def reset_accumulated_memory_stats(device: Device = None) -> None:
     """Starts the totals anew: `allocated`, `freed` and the counts of events."""
     _C.drain()
-    torch.accelerator.reset_accumulated_memory_stats(device_index(device))
+    torch.accelerator.reset_accumulated_memory_stats(existing_index(device))
 
 
 def mem_get_info(device: Device = None) -> tuple[int, int]:
     """(free, total) bytes of the device's memory; on the CPU platform, of the machine's. Starts the runtime."""
-    return torch.accelerator.get_memory_info(device_index(device))
+    return torch.accelerator.get_memory_info(existing_index(device))
 
 
 def empty_cache() -> None:
@@ -83,7 +87,7 @@ _COLUMNS = (("current", "Now"), ("peak", "Peak"), ("allocated", "Total allocated
 
 def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
     """The figures of a device as a table for people; `abbreviated` leaves the runtime's own out."""
-    index = device_index(device)
+    index = existing_index(device)
     stats = memory_stats(index)
     rows = [("", *(title for _, title in _COLUMNS))]
     for name, title in _ROWS[:1] + _ROWS[2:3] if abbreviated else _ROWS:

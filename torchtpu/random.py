@@ -7,7 +7,7 @@ from torchtpu.index import Device, device_index
 
 
 def manual_seed(seed: int) -> None:
-    """Seeds the current device's default generator. Raises RuntimeError for a seed outside of [-2**63, 2**64)."""
+    """Seeds the current device's default generator. Raises ValueError for a seed outside of [-2**63, 2**64)."""
     _C.default_generator(_C.current_device()).manual_seed(int(seed))
 
 

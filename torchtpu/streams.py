@@ -7,7 +7,7 @@ another stream, costs nothing and does nothing, and synchronizing a stream waits
 
 import torch
 
-from torchtpu.index import Device, device_index
+from torchtpu.index import Device, existing_index
 
 
 class Stream(torch.Stream):
@@ -16,7 +16,7 @@ class Stream(torch.Stream):
     def __new__(cls, device: Device = None, priority: int = 0, **ids: int):
         if ids:  # stream_id, device_index and device_type: a stream that exists
             return super().__new__(cls, priority=priority, **ids)
-        return super().__new__(cls, device=torch.device("tpu", _existing(device)), priority=priority)
+        return super().__new__(cls, device=torch.device("tpu", existing_index(device)), priority=priority)
 
     def record_event(self, event: torch.Event | None = None) -> torch.Event:
         """Records `event`, or a new one, behind what was issued so far; returns it."""
@@ -26,7 +26,7 @@ class Stream(torch.Stream):
 
 
 class _Events(type):
-    """Event makes a plain torch.Event, the only class that torch.Event.elapsed_time takes: so these are its instances."""
+    """Event makes a plain torch.Event, which is all that torch.Event.elapsed_time takes: so those are its instances."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, torch.Event) and instance.device.type == "tpu"
@@ -47,12 +47,12 @@ class Event(torch.Event, metaclass=_Events):
 
 def current_stream(device: Device = None) -> Stream:
     """This thread's current stream of `device`."""
-    return _named(torch.accelerator.current_stream(device_index(device)))
+    return _named(torch.accelerator.current_stream(existing_index(device)))
 
 
 def default_stream(device: Device = None) -> Stream:
     """The stream of `device` that is current unless another one is made so."""
-    now = torch.accelerator.current_stream(device_index(device))
+    now = torch.accelerator.current_stream(existing_index(device))
     return Stream(stream_id=0, device_index=now.device_index, device_type=now.device_type)
 
 
@@ -87,9 +87,3 @@ def stream(stream: torch.Stream | None) -> StreamContext:
 
 def _named(stream: torch.Stream) -> Stream:
     return Stream(stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type)
-
-
-def _existing(device: Device) -> int:
-    # torch.device takes no negative index, by which libraries mean the current device.
-    index = device_index(device)
-    return index if index >= 0 else device_index(None)

@@ -14,8 +14,8 @@ void prepare_indices(torch::jit::Stack& stack, size_t num_args) {
                     self.dim(), " (got ", indices.size(), ")");
   for (const std::optional<at::Tensor>& index : indices) {
     if (!index || !index->defined() || index->is_cpu()) continue;
-    TORCH_CHECK(index->device() == self.device(), "indices should be either on cpu or on the same device as the indexed tensor (",
-                self.device(), ")");
+    TORCH_CHECK(index->device() == self.device(),
+                "indices should be either on cpu or on the same device as the indexed tensor (", self.device(), ")");
   }
   auto expanded = at::native::expandTensors(self, indices, /*ensure_same_device=*/true);
   c10::List<std::optional<at::Tensor>> result;

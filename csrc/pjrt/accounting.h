@@ -17,8 +17,8 @@ inline void raise_to(std::atomic<int64_t>& peak, int64_t now) {
   }
 }
 
-// A quantity that comes and goes. Two totals that only grow, since every buffer of every op is counted: what is there is their
-// difference, and one atomic addition each way is all that it costs.
+// A quantity that comes and goes. Two totals that only grow, since every buffer of every op is counted: what is there
+// is their difference, and one atomic addition each way is all that it costs.
 class Tally {
  public:
   // What is there, what there was at most, and what came and went in all.
@@ -28,30 +28,32 @@ class Tally {
 
   // Returns what is there now.
   int64_t add(int64_t amount) {
-    int64_t now = allocated_.fetch_add(amount, std::memory_order_relaxed) + amount - freed_.load(std::memory_order_relaxed);
+    int64_t now = allocated_.fetch_add(amount, relaxed) + amount - freed_.load(relaxed);
     raise_to(peak_, now);
     return now;
   }
-  void remove(int64_t amount) { freed_.fetch_add(amount, std::memory_order_relaxed); }
+  void remove(int64_t amount) { freed_.fetch_add(amount, relaxed); }
 
   // What went is read first: other threads can only make the difference too large meanwhile, never negative.
   int64_t current() const {
     int64_t freed = freed_.load(std::memory_order_acquire);
-    return allocated_.load(std::memory_order_relaxed) - freed;
+    return allocated_.load(relaxed) - freed;
   }
   Reading read() const {
-    int64_t freed = freed_.load(std::memory_order_acquire), allocated = allocated_.load(std::memory_order_relaxed);
-    return {allocated - freed, std::max(peak_.load(std::memory_order_relaxed), allocated - freed),
-            allocated - allocated_before_.load(std::memory_order_relaxed), freed - freed_before_.load(std::memory_order_relaxed)};
+    int64_t freed = freed_.load(std::memory_order_acquire), allocated = allocated_.load(relaxed);
+    return {allocated - freed, std::max(peak_.load(relaxed), allocated - freed),
+            allocated - allocated_before_.load(relaxed), freed - freed_before_.load(relaxed)};
   }
-  void reset_peak() { peak_.store(current(), std::memory_order_relaxed); }
+  void reset_peak() { peak_.store(current(), relaxed); }
   // The totals start anew.
   void reset_totals() {
-    freed_before_.store(freed_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    allocated_before_.store(allocated_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    freed_before_.store(freed_.load(relaxed), relaxed);
+    allocated_before_.store(allocated_.load(relaxed), relaxed);
   }
 
  private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+
   std::atomic<int64_t> allocated_{0}, freed_{0}, peak_{0};
   std::atomic<int64_t> allocated_before_{0}, freed_before_{0};  // as the totals were when they were reset
 };

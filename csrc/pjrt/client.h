@@ -26,8 +26,8 @@ class Client {
     Client* client = instance_.load(std::memory_order_acquire);
     return client && loaded_api() ? *client : create();
   }
-  // How many devices there will be, as far as that is known before the client exists: on the CPU platform, where they are
-  // made for the asking. Throws what would keep the client from starting.
+  // How many devices there will be, as far as that is known before the client exists: on the CPU platform, where they
+  // are made for the asking. Throws what would keep the client from starting.
   static std::optional<size_t> device_count_to_come();
   // False until get() succeeded.
   static bool exists() { return instance_.load(std::memory_order_acquire) != nullptr; }

@@ -21,8 +21,8 @@ class Event {
   // Blocks; throws an Error that starts with `what` when the work failed.
   void await(const char* what) const;
   bool is_ready() const;
-  // Calls `then` when it has happened, or at once, from any thread, with the Error of work that failed or null. The event itself
-  // may be gone by then. `then` must not throw, and must not wait for the device.
+  // Calls `then` when it has happened, or at once, from any thread, with the Error of work that failed or null. The
+  // event itself may be gone by then. `then` must not throw, and must not wait for the device.
   void on_ready(std::function<void(std::exception_ptr)> then) const;
 
  private:

@@ -1,7 +1,7 @@
 // Work that goes on although nobody holds its result any more.
 //
-// Dropping a buffer does not stop the program that fills it, so a device is not idle, and a benchmark that drops its results not
-// over, before those have happened.
+// Dropping a buffer does not stop the program that fills it, so a device is not idle, and a benchmark that drops its
+// results not over, before those have happened.
 #pragma once
 
 #include <deque>

@@ -57,6 +57,8 @@ PYBIND11_MODULE(_C, m) {
         },
         release_gil());
   m.def("current_device", [] { return static_cast<int>(runtime::current_device()); });
+  m.def("resolve_device", [](int64_t device) { return static_cast<int>(runtime::resolve_device(device)); },
+        release_gil());
   m.def("set_device", [](int64_t device) { runtime::set_device(device); }, release_gil());
   m.def("exchange_device",
         [](int64_t device) {
@@ -77,7 +79,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("synchronize", [](int64_t device) { runtime::synchronize(runtime::resolve_device(device)); },
         release_gil());
   m.def("default_generator", [](int64_t device) {
-    return py::reinterpret_steal<py::object>(THPGenerator_Wrap(runtime::default_generator(runtime::resolve_device(device))));
+    const auto& generator = runtime::default_generator(runtime::resolve_device(device));
+    return py::reinterpret_steal<py::object>(THPGenerator_Wrap(generator));
   });
   m.def("seed_default_generators", &runtime::seed_default_generators, py::arg("seed"));
 

@@ -5,7 +5,8 @@
 
 namespace torchtpu::runtime {
 
-// Makes storages (torch.UntypedStorage(n, device="tpu"): the base is `n` bytes), and tells torch.accelerator the figures.
+// Makes storages (torch.UntypedStorage(n, device="tpu"): the base is `n` bytes), and tells torch.accelerator the
+// figures.
 c10::DeviceAllocator* allocator();
 
 }  // namespace torchtpu::runtime

@@ -14,7 +14,8 @@ c10::DeviceIndex device_count() noexcept;
 c10::DeviceIndex current_device() noexcept;
 // Throws for an index that does not exist.
 void set_device(int64_t device);
-// An index of -1 means the current device; throws for one that does not exist. Starts the runtime where it must, to know.
+// An index of -1 means the current device; throws for one that does not exist. Starts the runtime where it must, to
+// know.
 c10::DeviceIndex resolve_device(int64_t device);
 
 }  // namespace torchtpu::runtime

@@ -54,11 +54,14 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override { return new_stream(device.index()); }
   c10::Stream exchangeStream(c10::Stream stream) const override { return exchange_stream(stream); }
   bool queryStream(const c10::Stream& stream) const override { return is_idle(resolve_device(stream.device_index())); }
-  void synchronizeStream(const c10::Stream& stream) const override { synchronize(resolve_device(stream.device_index())); }
+  void synchronizeStream(const c10::Stream& stream) const override {
+    synchronize(resolve_device(stream.device_index()));
+  }
   // Nothing is recycled before the programs that use it have run.
   void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}
 
-  void record(void** event, const c10::Stream& stream, const c10::DeviceIndex device, const c10::EventFlag) const override {
+  void record(void** event, const c10::Stream& stream, const c10::DeviceIndex device,
+              const c10::EventFlag) const override {
     TORCH_CHECK(device == -1 || device == stream.device_index(), "Event device index ", static_cast<int>(device),
                 " does not match recording stream's device index ", static_cast<int>(stream.device_index()), ".");
     Recorded point = Point::mark(resolve_device(stream.device_index()));
@@ -68,8 +71,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
       *event = new Recorded(std::move(point));
     }
   }
-  // Work on the event's device comes after it anyway. Work on another device waits for the buffers that it reads, and there is
-  // no other way in which it could see that the event has not happened yet.
+  // Work on the event's device comes after it anyway. Work on another device waits for the buffers that it reads, and
+  // there is no other way in which it could see that the event has not happened yet.
   void block(void*, const c10::Stream&) const override {}
   bool queryEvent(void* event) const override { return !event || recorded(event).reached(); }
   void synchronizeEvent(void* event) const override {
@@ -78,7 +81,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   double elapsedTime(void* start, void* end, const c10::DeviceIndex) const override {
     return std::chrono::duration<double, std::milli>(recorded(end).time() - recorded(start).time()).count();
   }
-  void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override { delete static_cast<Recorded*>(event); }
+  void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override {
+    delete static_cast<Recorded*>(event);
+  }
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace torchtpu::runtime {
 
-// PJRT copies from any host memory alike: from a page that is locked no faster, and within the call, so that there is nothing to
-// keep alive. What asks for pinned memory (DataLoader(pin_memory=True)) works, and Tensor.is_pinned() says False.
+// Copies to the device are made within the call, out of any host memory, so that there is nothing to lock or to keep
+// alive. What asks for pinned memory (DataLoader(pin_memory=True)) works, and Tensor.is_pinned() says False.
 at::HostAllocator* host_allocator();
 
 }  // namespace torchtpu::runtime

@@ -12,7 +12,7 @@ namespace torchtpu::runtime {
 c10::CachingDeviceAllocator::DeviceStats memory_stats(c10::DeviceIndex device);
 // What live buffers hold, in bytes.
 int64_t bytes_in_use(c10::DeviceIndex device);
-// All the memory that there is, in bytes: of the device, or of the machine where that is the device's (the CPU platform).
+// All the memory that there is, in bytes: the device's, which on the CPU platform is the machine's.
 int64_t memory_size(c10::DeviceIndex device);
 // What of it is free, and all of it.
 std::pair<size_t, size_t> memory_info(c10::DeviceIndex device);

@@ -1,5 +1,5 @@
-// Streams: names. All streams of a device share its one queue, so that what any of them runs is in the order in which the process
-// issued it, and none runs beside another. A program that is right with concurrent streams is right here.
+// Streams: names. All streams of a device share its one queue, so that what any of them runs is in the order in which
+// the process issued it, and none runs beside another. A program that is right with concurrent streams is right here.
 #pragma once
 
 #include <c10/core/Stream.h>
