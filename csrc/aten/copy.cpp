@@ -84,7 +84,7 @@ void copy_between_devices(const at::Tensor& src, const at::Tensor& dst) {
                                     std::nullopt, std::nullopt);
   auto& handle = buffer_of(staged);
   auto target = static_cast<size_t>(handle.device());
-  handle.store(runtime::guarded("copy between devices", [&] {
+  handle.store(runtime::guarded("copy between devices", handle.device(), [&] {
     return pjrt::BufferRef(pjrt::Client::get().copy_to_device(*buffer_of(src).load().get(), target));
   }));
   _copy_from(staged, dst, false);

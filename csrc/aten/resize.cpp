@@ -2,6 +2,7 @@
 #include <ATen/native/Resize.h>
 
 #include "aten/native.h"
+#include "runtime/allocator.h"
 #include "runtime/device.h"
 #include "runtime/storage.h"
 

@@ -60,9 +60,10 @@ OperandCache& cache_of(c10::DeviceIndex device) {
 
 pjrt::BufferRef upload_words(const Words& words, c10::DeviceIndex device) {
   auto size = static_cast<int64_t>(words.size());
-  return runtime::guarded("upload of scalars", [&] {
+  return runtime::guarded("upload of scalars", device, [&] {
     return pjrt::BufferRef(pjrt::Client::get().from_host(words.data(), words.size() * sizeof(uint32_t), PJRT_Buffer_Type_U32,
-                                                         &size, 1, static_cast<size_t>(device)));
+                                                         &size, 1, static_cast<size_t>(device),
+                                                         pjrt::Holder::Runtime));
   });
 }
 

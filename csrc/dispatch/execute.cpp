@@ -64,6 +64,7 @@ class Operands {
   Operands(const Call& call, const cache::Program& program) : call_(call), program_(program) {}
 
   void add(pjrt::BufferRef buffer) {
+    bytes_ += buffer->bytes();
     raw_.push_back(buffer->raw());
     held_.push_back(std::move(buffer));
   }
@@ -82,6 +83,8 @@ class Operands {
     program_.compilation->ready()->execute(device, raw_.data(), raw_.size(), kept_.data(), kept_.size(), outputs);
     for (int64_t donated : given_) held_[donated]->give_away();
   }
+
+  size_t bytes() const { return bytes_; }
 
   void restore(const char* reason) {
     size_t position = program_.has_words;
@@ -103,6 +106,7 @@ class Operands {
   const cache::Program& program_;
   c10::SmallVector<pjrt::BufferRef, 8> held_;
   c10::SmallVector<PJRT_Buffer*, 8> raw_;
+  size_t bytes_ = 0;
   c10::SmallVector<int64_t, 4> kept_, given_;  // positions of the operands that the program would donate, and may not or may
 };
 
@@ -196,6 +200,11 @@ void execute_later(const Call& call, const cache::Program& program, const Starts
 
 }  // namespace
 
+bool outlasts_its_results(size_t operand_bytes) {
+  // On a TPU, a program may have to wait for others, however small it is itself.
+  return operand_bytes >= pjrt::Buffer::kTrackedBytes || !pjrt::Client::get().host_can_read();
+}
+
 bool find_starts(Call& call, const cache::Program& program, Starts& starts) {
   starts.clear();
   for (const auto& view : program.views) {
@@ -225,17 +234,20 @@ void execute(const Call& call, const cache::Program& program, const Starts& star
     operands.execute(pjrt::Client::get().device(static_cast<size_t>(device)), raw_outputs.data());
   } catch (const pjrt::Error& error) {
     operands.restore(error.what());
-    runtime::raise(error, call.spec.overload);
+    runtime::raise(error, call.spec.overload, device);
   } catch (const std::exception& error) {
     operands.restore(error.what());
     throw;
   }
 
+  bool tracked = outlasts_its_results(operands.bytes());
   Tensors tensors(num_outputs);
   bool failed = false;
   for (size_t i = 0; i < num_outputs; ++i) {
     const auto& output = program.outputs[i];
-    pjrt::BufferRef buffer(new pjrt::Buffer(raw_outputs[i], output.nbytes, static_cast<size_t>(device)));
+    auto holder = output.kind == cache::Output::Kind::Error ? pjrt::Holder::Runtime : pjrt::Holder::Tensor;
+    pjrt::BufferRef buffer(new pjrt::Buffer(raw_outputs[i], output.nbytes, static_cast<size_t>(device), holder));
+    if (tracked) buffer->track();
     switch (output.kind) {
       case cache::Output::Kind::New:
         tensors[i] = runtime::make_tensor(output.sizes, output.strides, output.base, device, std::move(buffer));

@@ -14,6 +14,10 @@ using Starts = c10::SmallVector<int64_t, 16>;
 // use is then switched to a gather.
 bool find_starts(Call& call, const cache::Program& program, Starts& starts);
 
+// Whether a program that read so many bytes may still be under way when its results have been dropped: see
+// pjrt/in_flight.h.
+bool outlasts_its_results(size_t operand_bytes);
+
 // Runs the program and replaces the arguments on the stack by the results.
 void execute(const Call& call, const cache::Program& program, const Starts& starts, torch::jit::Stack* stack);
 

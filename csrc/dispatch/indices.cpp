@@ -12,6 +12,11 @@ void prepare_indices(torch::jit::Stack& stack, size_t num_args) {
   at::native::checkIndexTensorTypes(indices, /*allow_int=*/true);
   TORCH_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(), "too many indices for tensor of dimension ",
                     self.dim(), " (got ", indices.size(), ")");
+  for (const std::optional<at::Tensor>& index : indices) {
+    if (!index || !index->defined() || index->is_cpu()) continue;
+    TORCH_CHECK(index->device() == self.device(),
+                "indices should be either on cpu or on the same device as the indexed tensor (", self.device(), ")");
+  }
   auto expanded = at::native::expandTensors(self, indices, /*ensure_same_device=*/true);
   c10::List<std::optional<at::Tensor>> result;
   result.reserve(expanded.size());

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "dispatch/execute.h"
 #include "pjrt/client.h"
 #include "runtime/errors.h"
 
@@ -29,6 +30,7 @@ class Buffers {
   explicit Buffers(Execution& execution) {
     for (auto& operand : execution.operands) held_.push_back(take(operand.value, failure_));
     for (size_t i = 0; i < held_.size(); ++i) {
+      if (held_[i]) bytes_ += held_[i]->bytes();
       raw_.push_back(held_[i] ? held_[i]->raw() : nullptr);
       // Someone else holds the value, or may still read it: it must survive this program.
       if (execution.operands[i].donated) (held_[i].unique() ? given_ : kept_).push_back(static_cast<int64_t>(i));
@@ -45,11 +47,13 @@ class Buffers {
   }
 
   pjrt::BufferRef& operator[](size_t operand) { return held_[operand]; }
+  size_t bytes() const { return bytes_; }
 
  private:
   c10::SmallVector<pjrt::BufferRef, 8> held_;
   c10::SmallVector<PJRT_Buffer*, 8> raw_;
   c10::SmallVector<int64_t, 4> kept_, given_;
+  size_t bytes_ = 0;
   FailureRef failure_;
 };
 
@@ -57,13 +61,16 @@ FailureRef failure(const Execution& execution, const pjrt::Error& error) {
   const auto& origin = execution.program->origin;
   auto what = origin.empty() ? std::string(execution.overload)
                              : c10::str(execution.overload, " (first called at ", origin, ")");
-  return runtime::failure(error, what);
+  return runtime::failure(error, what, execution.device);
 }
 
-void fill_outputs(Execution& execution, const c10::SmallVectorImpl<PJRT_Buffer*>& raw) {
+void fill_outputs(Execution& execution, const Buffers& buffers, const c10::SmallVectorImpl<PJRT_Buffer*>& raw) {
+  bool tracked = outlasts_its_results(buffers.bytes());
   for (size_t i = 0; i < raw.size(); ++i) {
-    execution.outputs[i].pending->fill(pjrt::BufferRef(
-        new pjrt::Buffer(raw[i], execution.program->outputs[i].nbytes, static_cast<size_t>(execution.device))));
+    pjrt::BufferRef buffer(
+        new pjrt::Buffer(raw[i], execution.program->outputs[i].nbytes, static_cast<size_t>(execution.device)));
+    if (tracked) buffer->track();
+    execution.outputs[i].pending->fill(std::move(buffer));
   }
 }
 
@@ -98,7 +105,7 @@ void start(Execution& execution) {
   if (failed) {
     fail_outputs(execution, buffers, failed);
   } else {
-    fill_outputs(execution, raw);
+    fill_outputs(execution, buffers, raw);
   }
 }
 
@@ -109,10 +116,28 @@ RunAhead& RunAhead::get() {
   return *instance;
 }
 
+namespace {
+struct Registration {
+  Registration() { runtime::set_backlog(RunAhead::get()); }
+} registration;
+}  // namespace
+
 void RunAhead::push(Execution execution) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return waiting_.size() < kMostQueued; });
-  waiting_.push_back(std::move(execution));
+  push_locked(std::move(execution));
+}
+
+void RunAhead::then(std::function<void()> step) {
+  {
+    std::lock_guard lock(mutex_);
+    if (active()) return push_locked(std::move(step));
+  }
+  step();
+}
+
+void RunAhead::push_locked(Entry entry) {
+  waiting_.push_back(std::move(entry));
   queued_.fetch_add(1, std::memory_order_release);
   if (!started_) {
     std::thread([this] { work(); }).detach();
@@ -125,11 +150,15 @@ void RunAhead::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return !waiting_.empty(); });
-    Execution execution = std::move(waiting_.front());
+    Entry entry = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    start(execution);
-    execution = {};  // before anybody is told that it is done
+    if (auto* execution = std::get_if<Execution>(&entry)) {
+      start(*execution);
+    } else {
+      std::get<std::function<void()>>(entry)();
+    }
+    entry = {};  // before anybody is told that it is done
     lock.lock();
     queued_.fetch_sub(1, std::memory_order_release);
     changed_.notify_all();

@@ -5,10 +5,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
+#include <variant>
 
 #include "cache/program.h"
 #include "runtime/device_buffer.h"
+#include "runtime/work.h"
 
 namespace torchtpu::dispatch {
 
@@ -32,7 +35,7 @@ struct Execution {
 };
 
 // Never destroyed, and left alone by a forked child, which has none of its thread.
-class RunAhead {
+class RunAhead final : public runtime::Backlog {
  public:
   static RunAhead& get();
 
@@ -40,15 +43,20 @@ class RunAhead {
   bool active() const { return queued_.load(std::memory_order_acquire) != 0; }
   // Blocks while too much is queued.
   void push(Execution execution);
+  bool empty() const override { return !active(); }
   // Blocks until nothing is queued.
-  void drain();
+  void drain() override;
+  void then(std::function<void()> step) override;
 
  private:
+  using Entry = std::variant<Execution, std::function<void()>>;
+
+  void push_locked(Entry entry);
   void work();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Execution> waiting_;
+  std::deque<Entry> waiting_;
   std::atomic<size_t> queued_{0};  // the one that is being started included
   bool started_ = false;
 };

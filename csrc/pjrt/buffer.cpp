@@ -6,20 +6,13 @@
 
 #include "pjrt/client.h"
 #include "pjrt/error.h"
-#include "pjrt/event.h"
+#include "pjrt/in_flight.h"
 #include "pjrt/plugin.h"
 
 namespace torchtpu::pjrt {
 namespace {
 
 constexpr char failed[] = "torchtpu: a computation on the device failed";
-
-PJRT_Event* ready_event(PJRT_Buffer* buffer) {
-  TORCHTPU_PJRT_ARGS(PJRT_Buffer_ReadyEvent_Args, args);
-  args.buffer = buffer;
-  check(api().PJRT_Buffer_ReadyEvent(&args), failed);
-  return args.event;
-}
 
 // Row-major: devices may keep the dimensions in another order, and would hand them out in it.
 std::vector<int64_t> minor_to_major(PJRT_Buffer* buffer) {
@@ -51,17 +44,25 @@ void copy_through_pjrt(PJRT_Buffer* buffer, void* destination, size_t size) {
 }  // namespace
 
 Buffer::~Buffer() {
-  accounting(device_).remove(bytes_);
+  if (!given_away_) accounting(device_).remove(bytes_, holder_);
   const PJRT_Api* table = loaded_api();
   if (!table) return;
+  if (tracked_ && !given_away_) in_flight(device_).add(*this);
   TORCHTPU_PJRT_ARGS(PJRT_Buffer_Destroy_Args, args);
   args.buffer = raw_;
   ignore(table->PJRT_Buffer_Destroy(&args));
 }
 
-void Buffer::await() const { Event(ready_event(raw_)).await(failed); }
+void Buffer::await() const { ready_event().await(failed); }
 
-bool Buffer::is_ready() const { return Event(ready_event(raw_)).is_ready(); }
+bool Buffer::is_ready() const { return ready_event().is_ready(); }
+
+Event Buffer::ready_event() const {
+  TORCHTPU_PJRT_ARGS(PJRT_Buffer_ReadyEvent_Args, args);
+  args.buffer = raw_;
+  check(api().PJRT_Buffer_ReadyEvent(&args), failed);
+  return Event(args.event);
+}
 
 void Buffer::to_host(void* destination, size_t size) const {
   // 0.1 us instead of 20 us, and the CPU platform keeps everything in row-major order.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pjrt/accounting.h"
+#include "pjrt/event.h"
 #include "pjrt_c_api.h"
 
 namespace torchtpu::pjrt {
@@ -14,10 +15,17 @@ namespace torchtpu::pjrt {
 // Every method may be called from any thread, and waits without holding a lock.
 class Buffer {
  public:
+  // A program that reads and writes fewer bytes is done in microseconds: to ask whether it is would take longer.
+  static constexpr size_t kTrackedBytes = 2048;
+
   // Takes ownership of `raw`, which holds `bytes` on `device` as far as the accounting goes.
-  Buffer(PJRT_Buffer* raw, size_t bytes, size_t device)
-      : raw_(raw), bytes_(static_cast<int64_t>(bytes)), device_(static_cast<uint32_t>(device)) {
-    accounting(device_).add(bytes_);
+  Buffer(PJRT_Buffer* raw, size_t bytes, size_t device, Holder holder = Holder::Tensor)
+      : raw_(raw),
+        bytes_(static_cast<int64_t>(bytes)),
+        device_(static_cast<uint16_t>(device)),
+        holder_(holder),
+        tracked_(holder == Holder::Tensor && bytes >= kTrackedBytes) {
+    accounting(device_).add(bytes_, holder_);
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -28,14 +36,21 @@ class Buffer {
   // Blocks until the buffer holds its value; throws Error when the computation that makes it failed.
   void await() const;
   bool is_ready() const;
+  // Happens when the buffer holds its value; needs the buffer no longer.
+  Event ready_event() const;
   // Blocks, then copies the whole buffer in row-major order into `destination` (`size` bytes, at least its size).
   void to_host(void* destination, size_t size) const;
   // The address of the data in device memory: readable by the host on the CPU platform only, after await().
   const void* device_pointer() const;
   // Bytes on the device.
   size_t size_in_bytes() const;
-  // The bytes now belong to the output of a program that this buffer was donated to.
-  void give_away() { accounting(device_).remove(std::exchange(bytes_, 0)); }
+  // The device counts as busy until the buffer has its value, even if it is dropped before. Small ones do so when told.
+  void track() { tracked_ = true; }
+  // The memory now belongs to the output of a program that this buffer was donated to.
+  void give_away() {
+    accounting(device_).remove(bytes_, holder_);
+    given_away_ = true;
+  }
   // True once a program has been given the buffer for its own (donation).
   bool is_deleted() const;
 
@@ -43,7 +58,10 @@ class Buffer {
   friend class BufferRef;
   PJRT_Buffer* raw_;
   int64_t bytes_;
-  uint32_t device_;
+  uint16_t device_;
+  Holder holder_;
+  bool tracked_;
+  bool given_away_ = false;
   std::atomic<uint32_t> references_{0};
 };
 

@@ -81,6 +81,11 @@ std::string read_stablehlo_version(const PluginChoice& plugin) {
 
 std::atomic<Client*> Client::instance_{nullptr};
 
+std::optional<size_t> Client::device_count_to_come() {
+  if (choose_plugin().platform != "cpu") return std::nullopt;
+  return static_cast<size_t>(cpu_device_count());
+}
+
 Client& Client::create() {
   api();  // throws in a forked child, before the lock: its holder may not have survived the fork
   static std::mutex mutex;
@@ -122,7 +127,7 @@ std::string Client::device_kind(size_t index) const {
 }
 
 Buffer* Client::from_host(const void* data, size_t bytes, PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims,
-                          size_t device) {
+                          size_t device, Holder holder) {
   TORCHTPU_PJRT_ARGS(PJRT_Client_BufferFromHostBuffer_Args, args);
   args.client = raw_;
   args.data = data;
@@ -133,7 +138,7 @@ Buffer* Client::from_host(const void* data, size_t bytes, PJRT_Buffer_Type type,
   args.device = this->device(device);
   check(api().PJRT_Client_BufferFromHostBuffer(&args), "torchtpu: cannot copy to the device");
   const Event done(args.done_with_host_buffer);  // has happened: the copy was made during the call
-  return new Buffer(args.buffer, bytes, device);
+  return new Buffer(args.buffer, bytes, device, holder);
 }
 
 Buffer* Client::copy_to_device(const Buffer& source, size_t device) {
@@ -172,15 +177,14 @@ std::unique_ptr<Executable> Client::deserialize(std::string_view serialized) {
 }
 
 Client::MemoryStats Client::memory_stats(size_t device) const {
-  constexpr MemoryStats unknown{-1, -1, -1};
+  constexpr MemoryStats unknown{-1, -1};
   TORCHTPU_PJRT_ARGS(PJRT_Device_MemoryStats_Args, args);
   args.device = this->device(device);
   if (PJRT_Error* error = api().PJRT_Device_MemoryStats(&args)) {
     ignore(error);  // the platform does not keep count
     return unknown;
   }
-  return {args.bytes_in_use, args.peak_bytes_in_use_is_set ? args.peak_bytes_in_use : -1,
-          args.bytes_limit_is_set ? args.bytes_limit : -1};
+  return {args.bytes_in_use, args.bytes_limit_is_set ? args.bytes_limit : -1};
 }
 
 }  // namespace torchtpu::pjrt

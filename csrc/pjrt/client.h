@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ class Client {
     Client* client = instance_.load(std::memory_order_acquire);
     return client && loaded_api() ? *client : create();
   }
+  // How many devices there will be, as far as that is known before the client exists: on the CPU platform, where they
+  // are made for the asking. Throws what would keep the client from starting.
+  static std::optional<size_t> device_count_to_come();
   // False until get() succeeded.
   static bool exists() { return instance_.load(std::memory_order_acquire) != nullptr; }
 
@@ -40,15 +44,15 @@ class Client {
 
   // Copies host memory (`bytes` in all, row-major) during the call.
   Buffer* from_host(const void* data, size_t bytes, PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims,
-                    size_t device);
+                    size_t device, Holder holder = Holder::Tensor);
   // A copy of the buffer on another device of this client; the copy may still be under way on return.
   Buffer* copy_to_device(const Buffer& source, size_t device);
   // `program`: a portable StableHLO artifact or MLIR text/bytecode; `options`: a serialized CompileOptionsProto.
   std::unique_ptr<Executable> compile(std::string_view program, std::string_view options);
   std::unique_ptr<Executable> deserialize(std::string_view serialized);
-  // bytes_in_use, peak_bytes_in_use, bytes_limit where the platform tells; -1 each otherwise.
+  // What the platform itself counts, programs and temporaries included; -1 for what it does not tell.
   struct MemoryStats {
-    int64_t bytes_in_use, peak_bytes_in_use, bytes_limit;
+    int64_t bytes_in_use, bytes_limit;
   };
   MemoryStats memory_stats(size_t device) const;
 

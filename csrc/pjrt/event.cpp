@@ -1,9 +1,27 @@
 #include "pjrt/event.h"
 
+#include <memory>
+
 #include "pjrt/error.h"
 #include "pjrt/plugin.h"
 
 namespace torchtpu::pjrt {
+namespace {
+
+using Continuation = std::function<void(std::exception_ptr)>;
+
+void call_back(PJRT_Error* error, void* argument) {
+  std::unique_ptr<Continuation> then(static_cast<Continuation*>(argument));
+  std::exception_ptr failure;
+  try {
+    check(error, "torchtpu: a computation on the device failed");
+  } catch (const Error&) {
+    failure = std::current_exception();
+  }
+  (*then)(std::move(failure));
+}
+
+}  // namespace
 
 Event::~Event() {
   const PJRT_Api* table = loaded_api();
@@ -26,6 +44,17 @@ bool Event::is_ready() const {
   args.event = raw_;
   check(api().PJRT_Event_IsReady(&args), "torchtpu: cannot query an event");
   return args.is_ready;
+}
+
+void Event::on_ready(Continuation then) const {
+  if (!raw_) return then(nullptr);
+  auto owner = std::make_unique<Continuation>(std::move(then));
+  TORCHTPU_PJRT_ARGS(PJRT_Event_OnReady_Args, args);
+  args.event = raw_;
+  args.callback = call_back;
+  args.user_arg = owner.get();
+  check(api().PJRT_Event_OnReady(&args), "torchtpu: cannot watch an event");
+  owner.release();  // call_back's now
 }
 
 }  // namespace torchtpu::pjrt

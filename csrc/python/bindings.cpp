@@ -15,7 +15,7 @@
 #include "python/raw_execute.h"
 #include "runtime/device.h"
 #include "runtime/generator.h"
-#include "runtime/memory.h"
+#include "runtime/work.h"
 
 namespace py = pybind11;
 
@@ -29,15 +29,6 @@ py::dict cache_stats() {
   result["hits"] = stats.hits;
   result["misses"] = stats.misses;
   result["compile_seconds"] = stats.compile_seconds;
-  return result;
-}
-
-py::dict memory_stats(c10::DeviceIndex device) {
-  device = runtime::resolve_device(device);
-  py::dict result;
-  result["allocated_bytes.current"] = runtime::bytes_in_use(device);
-  result["allocated_bytes.peak"] = runtime::peak_bytes_in_use(device);
-  result["bytes_limit"] = pjrt::Client::get().memory_stats(static_cast<size_t>(device)).bytes_limit;
   return result;
 }
 
@@ -58,18 +49,21 @@ PYBIND11_MODULE(_C, m) {
   m.def("platform", [] { return pjrt::Client::get().platform(); }, release_gil());
   m.def("platform_version", [] { return pjrt::Client::get().platform_version(); }, release_gil());
   m.def("stablehlo_version", [] { return pjrt::Client::get().stablehlo_version(); }, release_gil());
+  m.def("is_available", &runtime::is_available);
   m.def("device_count", [] { return static_cast<int>(runtime::device_count()); }, release_gil());
   m.def("device_kind",
-        [](c10::DeviceIndex device) {
+        [](int64_t device) {
           return pjrt::Client::get().device_kind(static_cast<size_t>(runtime::resolve_device(device)));
         },
         release_gil());
   m.def("current_device", [] { return static_cast<int>(runtime::current_device()); });
-  m.def("set_device", [](int device) { runtime::set_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
+  m.def("resolve_device", [](int64_t device) { return static_cast<int>(runtime::resolve_device(device)); },
+        release_gil());
+  m.def("set_device", [](int64_t device) { runtime::set_device(device); }, release_gil());
   m.def("exchange_device",
-        [](int device) {
+        [](int64_t device) {
           int previous = runtime::current_device();
-          runtime::set_device(static_cast<c10::DeviceIndex>(device));
+          runtime::set_device(device);
           return previous;
         },
         release_gil());
@@ -81,16 +75,14 @@ PYBIND11_MODULE(_C, m) {
           dispatch::RunAhead::get().drain();
         },
         release_gil());
-  m.def("synchronize", [](int device) { runtime::synchronize(static_cast<c10::DeviceIndex>(device)); }, release_gil());
-
-  m.def("memory_stats", [](int device) { return memory_stats(static_cast<c10::DeviceIndex>(device)); });
-  m.def("reset_peak_memory_stats", [](int device) {
-    runtime::reset_peak_bytes_in_use(runtime::resolve_device(static_cast<c10::DeviceIndex>(device)));
+  m.def("drain", &runtime::drain, release_gil());
+  m.def("synchronize", [](int64_t device) { runtime::synchronize(runtime::resolve_device(device)); },
+        release_gil());
+  m.def("default_generator", [](int64_t device) {
+    const auto& generator = runtime::default_generator(runtime::resolve_device(device));
+    return py::reinterpret_steal<py::object>(THPGenerator_Wrap(generator));
   });
-  m.def("default_generator", [](int device) {
-    return py::reinterpret_steal<py::object>(
-        THPGenerator_Wrap(runtime::default_generator(static_cast<c10::DeviceIndex>(device))));
-  });
+  m.def("seed_default_generators", &runtime::seed_default_generators, py::arg("seed"));
 
   // The segments (size, extent, step, view dimension or -1) of a view of a row-major base, or None if only a gather fits.
   m.def("solve_view",

@@ -12,7 +12,7 @@ pjrt::BufferRef ones(const std::vector<int64_t>& shape) {
   for (int64_t size : shape) count *= static_cast<size_t>(size);
   const std::vector<float> values(count, 1.0f);
   return pjrt::BufferRef(pjrt::Client::get().from_host(values.data(), count * sizeof(float), PJRT_Buffer_Type_F32,
-                                                       shape.data(), shape.size(), 0));
+                                                       shape.data(), shape.size(), 0, pjrt::Holder::Runtime));
 }
 
 }  // namespace
@@ -30,10 +30,10 @@ void RawProgram::call(bool chain) {
   executable_->execute(pjrt::Client::get().device(0), raw_arguments_.data(), raw_arguments_.size(), nullptr, 0,
                        raw_outputs_.data());
   if (chain) {
-    arguments_[0] = pjrt::BufferRef(new pjrt::Buffer(raw_outputs_[0], 0, 0));
+    arguments_[0] = pjrt::BufferRef(new pjrt::Buffer(raw_outputs_[0], 0, 0, pjrt::Holder::Runtime));
     raw_arguments_[0] = raw_outputs_[0];
   }
-  for (size_t i = chain; i < raw_outputs_.size(); ++i) pjrt::Buffer(raw_outputs_[i], 0, 0);
+  for (size_t i = chain; i < raw_outputs_.size(); ++i) pjrt::Buffer(raw_outputs_[i], 0, 0, pjrt::Holder::Runtime);
 }
 
 int64_t RawProgram::time(size_t calls, bool chain) {

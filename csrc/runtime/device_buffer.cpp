@@ -108,6 +108,12 @@ void DeviceBuffer::fail(FailureRef failure) {
   failure_ = std::move(failure);
 }
 
+FailureRef DeviceBuffer::untold() {
+  std::lock_guard lock(lock_);
+  settle_locked();
+  return failure_ && !failure_->reported() ? failure_ : nullptr;
+}
+
 bool DeviceBuffer::is_empty() {
   std::lock_guard lock(lock_);
   return !buffer_ && !pending_ && !failure_;

@@ -70,6 +70,8 @@ class DeviceBuffer {
   void store(Value value) { value.pending ? store(std::move(value.pending)) : store(std::move(value.buffer)); }
   // Every later use throws `failure`, until a whole new value is stored.
   void fail(FailureRef failure);
+  // Why there is no value, or why the last update did not take place, if nobody has heard of it.
+  FailureRef untold();
   // True until the first store(): no memory is held.
   bool is_empty();
   // Forgets the value and takes another shape; for storages that are about to be written as a whole.

@@ -7,7 +7,7 @@
 
 namespace torchtpu::runtime {
 
-PJRT_Buffer_Type element_type(c10::ScalarType dtype) {
+std::optional<PJRT_Buffer_Type> find_element_type(c10::ScalarType dtype) {
   switch (dtype) {
     case c10::ScalarType::Bool: return PJRT_Buffer_Type_PRED;
     case c10::ScalarType::Char: return PJRT_Buffer_Type_S8;
@@ -28,12 +28,18 @@ PJRT_Buffer_Type element_type(c10::ScalarType dtype) {
     case c10::ScalarType::Float8_e4m3fn: return PJRT_Buffer_Type_F8E4M3FN;
     case c10::ScalarType::Float8_e5m2fnuz: return PJRT_Buffer_Type_F8E5M2FNUZ;
     case c10::ScalarType::Float8_e4m3fnuz: return PJRT_Buffer_Type_F8E4M3FNUZ;
-    default: TORCH_CHECK_NOT_IMPLEMENTED(false, "torchtpu: a tpu tensor cannot have dtype ", dtype);
+    default: return std::nullopt;
   }
 }
 
+PJRT_Buffer_Type element_type(c10::ScalarType dtype) {
+  auto type = find_element_type(dtype);
+  TORCH_CHECK_NOT_IMPLEMENTED(type, "torchtpu: a tpu tensor cannot have dtype ", dtype);
+  return *type;
+}
+
 pjrt::BufferRef upload(const void* data, const Base& base, c10::DeviceIndex device) {
-  return guarded("copy to the device", [&] {
+  return guarded("copy to the device", device, [&] {
     size_t bytes = static_cast<size_t>(base.numel()) * c10::elementSize(base.dtype);
     return pjrt::BufferRef(pjrt::Client::get().from_host(data, bytes, element_type(base.dtype), base.sizes.data(),
                                                          base.sizes.size(), static_cast<size_t>(device)));

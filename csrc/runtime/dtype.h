@@ -3,12 +3,16 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <optional>
+
 #include "pjrt/buffer.h"
 #include "runtime/device_buffer.h"
 
 namespace torchtpu::runtime {
 
-// Throws for dtypes that XLA has no element type for (quantized, bits).
+// None for dtypes that XLA has no element type for (quantized, bits).
+std::optional<PJRT_Buffer_Type> find_element_type(c10::ScalarType dtype);
+// The same, but throws.
 PJRT_Buffer_Type element_type(c10::ScalarType dtype);
 
 // Copies row-major host memory of the shape and dtype of `base` to the device; throws OutOfMemoryError with the size.

@@ -2,8 +2,8 @@
 
 #include <c10/util/Exception.h>
 
+#include "pjrt/accounting.h"
 #include "runtime/device.h"
-#include "runtime/memory.h"
 
 namespace torchtpu::runtime {
 
@@ -13,15 +13,21 @@ void Failure::raise() {
   TORCH_CHECK(false, reason_);
 }
 
-FailureRef failure(const pjrt::Error& error, std::string_view what) {
+FailureRef failure(const pjrt::Error& error, std::string_view what, c10::DeviceIndex device) {
   if (error.code() == PJRT_Error_Code_RESOURCE_EXHAUSTED) {
+    if (device < 0) device = current_device();
+    auto& accounting = pjrt::accounting(static_cast<size_t>(device));
+    accounting.count_oom();
     return std::make_shared<Failure>(c10::str("tpu out of memory during ", what, ": ", error.what(), "; ",
-                                              bytes_in_use(current_device()), " bytes are in use by tensors"),
+                                              accounting.bytes().current, " bytes of tpu:", static_cast<int>(device),
+                                              " are in use by tensors"),
                                      /*out_of_memory=*/true);
   }
   return std::make_shared<Failure>(c10::str("torchtpu: ", what, ": ", error.what()));
 }
 
-void raise(const pjrt::Error& error, std::string_view what) { failure(error, what)->raise(); }
+void raise(const pjrt::Error& error, std::string_view what, c10::DeviceIndex device) {
+  failure(error, what, device)->raise();
+}
 
 }  // namespace torchtpu::runtime

@@ -1,6 +1,8 @@
 // PJRT errors as PyTorch errors: out of memory becomes torch.OutOfMemoryError, everything else RuntimeError.
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <atomic>
 #include <memory>
 #include <string>
@@ -27,19 +29,24 @@ class Failure {
 };
 using FailureRef = std::shared_ptr<Failure>;
 
-// The failure that `error` is, which happened while doing `what`.
-FailureRef failure(const pjrt::Error& error, std::string_view what);
+// The failure that `error` is, which happened on `device` (-1: the current one) while doing `what`.
+FailureRef failure(const pjrt::Error& error, std::string_view what, c10::DeviceIndex device = -1);
 
-// Throws the PyTorch error for `error`, which happened while doing `what`.
-[[noreturn]] void raise(const pjrt::Error& error, std::string_view what);
+// Throws the PyTorch error for `error`, which happened on `device` (-1: the current one) while doing `what`.
+[[noreturn]] void raise(const pjrt::Error& error, std::string_view what, c10::DeviceIndex device = -1);
 
 template <class F>
-auto guarded(std::string_view what, F&& body) {
+auto guarded(std::string_view what, c10::DeviceIndex device, F&& body) {
   try {
     return body();
   } catch (const pjrt::Error& error) {
-    raise(error, what);
+    raise(error, what, device);
   }
+}
+
+template <class F>
+auto guarded(std::string_view what, F&& body) {
+  return guarded(what, -1, std::forward<F>(body));
 }
 
 }  // namespace torchtpu::runtime

@@ -54,15 +54,40 @@ GeneratorImpl* GeneratorImpl::clone_impl() const {
   return copy;
 }
 
+namespace {
+
+struct DefaultGenerators {
+  std::mutex mutex;
+  std::deque<at::Generator> made;  // a deque: references stay valid while it grows
+  uint64_t seed = c10::default_rng_seed_val;  // of those still to be made
+};
+
+DefaultGenerators& default_generators() {
+  static auto* instance = new DefaultGenerators;
+  return *instance;
+}
+
+}  // namespace
+
 const at::Generator& default_generator(c10::DeviceIndex device) {
-  static std::mutex mutex;
-  static auto* generators = new std::deque<at::Generator>;  // a deque: references stay valid while it grows
   auto index = static_cast<size_t>(resolve_device(device));
+  auto& [mutex, made, seed] = default_generators();
   std::lock_guard lock(mutex);
-  while (generators->size() <= index) {
-    generators->push_back(at::make_generator<GeneratorImpl>(static_cast<c10::DeviceIndex>(generators->size())));
+  while (made.size() <= index) {
+    made.push_back(at::make_generator<GeneratorImpl>(static_cast<c10::DeviceIndex>(made.size())));
+    made.back().set_current_seed(seed);
   }
-  return (*generators)[index];
+  return made[index];
+}
+
+void seed_default_generators(uint64_t new_seed) {
+  auto& [mutex, made, seed] = default_generators();
+  std::lock_guard lock(mutex);
+  seed = new_seed;
+  for (at::Generator& generator : made) {
+    std::lock_guard generator_lock(generator.mutex());
+    generator.set_current_seed(new_seed);
+  }
 }
 
 }  // namespace torchtpu::runtime

@@ -36,5 +36,7 @@ class GeneratorImpl final : public c10::GeneratorImpl {
 
 // The generator that torch.manual_seed seeds; one a device.
 const at::Generator& default_generator(c10::DeviceIndex device);
+// Seeds them all, those of devices that nobody has asked for yet included: how many there are need not be known.
+void seed_default_generators(uint64_t seed);
 
 }  // namespace torchtpu::runtime

@@ -4,6 +4,7 @@
 #include "pjrt/client.h"
 #include "runtime/device.h"
 #include "runtime/generator.h"
+#include "runtime/host_allocator.h"
 #include "runtime/storage.h"
 
 namespace torchtpu::runtime {
@@ -11,7 +12,7 @@ namespace {
 
 struct Hooks final : at::PrivateUse1HooksInterface {
   bool isBuilt() const override { return true; }
-  bool isAvailable() const override { return device_count() > 0; }
+  bool isAvailable() const override { return is_available(); }
   void init() const override { pjrt::Client::get(); }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return pjrt::Client::exists(); }
 
@@ -29,9 +30,8 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   at::Generator getNewGenerator(c10::DeviceIndex device) const override {
     return at::make_generator<GeneratorImpl>(resolve_device(device));
   }
-  c10::Allocator* getPinnedMemoryAllocator() const override {
-    TORCH_CHECK_NOT_IMPLEMENTED(false, "torchtpu: the tpu device has no use for pinned memory; leave pin_memory out");
-  }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return host_allocator(); }
+  bool isPinnedPtr(const void*) const override { return false; }
   c10::Device getDeviceFromPtr(void*) const override {
     TORCH_CHECK_NOT_IMPLEMENTED(false, "torchtpu: device memory has no host address");
   }

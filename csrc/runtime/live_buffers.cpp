@@ -3,10 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
-#include <vector>
-
 #include "runtime/device_buffer.h"
-#include "runtime/errors.h"
 #include "runtime/spin_lock.h"
 
 namespace torchtpu::runtime {
@@ -52,27 +49,13 @@ DeviceBuffer* find_live_buffer(const void* address) {
   return nullptr;
 }
 
-void await_live_buffers(c10::DeviceIndex device) {
-  std::vector<Value> values;
+void visit_live_buffers(c10::DeviceIndex device, const std::function<void(DeviceBuffer&)>& visit) {
   for (Shard& shard : shards()) {
     std::lock_guard lock(shard.lock);
     for (auto* node = shard.head; node; node = node->next()) {
-      if (node->owner()->device() != device) continue;
-      if (auto value = node->owner()->peek(); value.buffer || value.pending) values.push_back(std::move(value));
+      if (node->owner()->device() == device) visit(*node->owner());
     }
   }
-  FailureRef failure;
-  guarded("synchronize", [&] {
-    for (auto& [buffer, pending] : values) {
-      if (pending) {
-        pending->wait();
-        buffer = pending->buffer();
-        if (!failure && pending->failure() && !pending->failure()->reported()) failure = pending->failure();
-      }
-      if (buffer) buffer->await();
-    }
-  });
-  if (failure) failure->raise();
 }
 
 }  // namespace torchtpu::runtime

@@ -1,7 +1,9 @@
-// Every live device buffer of the process: what synchronize() waits for.
+// Every live device buffer of the process.
 #pragma once
 
 #include <c10/core/Device.h>
+
+#include <functional>
 
 namespace torchtpu::runtime {
 
@@ -26,7 +28,7 @@ class LiveBufferNode {
 // The buffer whose storage starts at this address, or null.
 DeviceBuffer* find_live_buffer(const void* address);
 
-// Blocks until every buffer on `device` holds its value; throws the first failure.
-void await_live_buffers(c10::DeviceIndex device);
+// Calls `visit` with every buffer on `device`. It must be quick, and may neither make nor destroy one.
+void visit_live_buffers(c10::DeviceIndex device, const std::function<void(DeviceBuffer&)>& visit);
 
 }  // namespace torchtpu::runtime

@@ -5,29 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/device.h"
+#include "runtime/allocator.h"
 
 namespace torchtpu::runtime {
-namespace {
-
-class Allocator final : public c10::Allocator {
- public:
-  c10::DataPtr allocate(size_t nbytes) override {
-    return make_data_ptr({{static_cast<int64_t>(nbytes)}, c10::ScalarType::Byte}, nbytes, current_device());
-  }
-  // The pointer that PyTorch sees is no owner, so raw_alloc cannot work here, as on every device with opaque memory.
-  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
-  void copy_data(void*, const void*, size_t) const override {
-    TORCH_CHECK_NOT_IMPLEMENTED(false, "torchtpu: device memory has no host address; copy tensors, not pointers");
-  }
-};
-
-Allocator the_allocator;
-
-}  // namespace
-
-c10::Allocator* allocator() { return &the_allocator; }
-
 std::vector<int64_t> contiguous_strides(c10::IntArrayRef sizes) {
   std::vector<int64_t> strides(sizes.size());
   int64_t stride = 1;
@@ -68,7 +48,7 @@ at::Tensor make_tensor(c10::IntArrayRef sizes, c10::IntArrayRef strides, Base ba
   auto data = make_data_ptr(std::move(base), nbytes, device);
   if (buffer) static_cast<DeviceBuffer*>(data.get_context())->store(std::move(buffer));
   auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), nbytes, std::move(data),
-                                                       &the_allocator, /*resizable=*/true);
+                                                       allocator(), /*resizable=*/true);
   auto tensor = at::detail::make_tensor<c10::TensorImpl>(std::move(storage),
                                                          c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), dtype);
   auto* impl = tensor.unsafeGetTensorImpl();
@@ -110,11 +90,5 @@ void resize(const c10::Storage& storage, size_t nbytes) {
   replace(storage, std::move(base), nbytes);
   handle.store(buffer_of(resized).load());
 }
-
-namespace {
-struct Registration {
-  Registration() { c10::SetAllocator(c10::DeviceType::PrivateUse1, &the_allocator); }
-} registration;
-}  // namespace
 
 }  // namespace torchtpu::runtime

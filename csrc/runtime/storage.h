@@ -9,9 +9,6 @@
 
 namespace torchtpu::runtime {
 
-// The allocator behind torch.UntypedStorage(n, device="tpu"): the base is `n` bytes.
-c10::Allocator* allocator();
-
 inline DeviceBuffer& buffer_of(const at::TensorBase& tensor) {
   return DeviceBuffer::of(tensor.unsafeGetTensorImpl()->unsafe_storage());
 }

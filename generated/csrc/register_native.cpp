@@ -15,6 +15,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", TORCH_FN(torchtpu::native::empty_memory_format));
   m.impl("empty_strided", TORCH_FN(torchtpu::native::empty_strided));
   m.impl("equal", TORCH_FN(torchtpu::native::equal));
+  m.impl("record_stream", TORCH_FN(torchtpu::native::record_stream));
   m.impl("resize_", TORCH_FN(torchtpu::native::resize_));
   m.impl("set_", TORCH_FN(torchtpu::native::set_));
   m.impl("set_.source_Storage", TORCH_FN(torchtpu::native::set_source_Storage));
