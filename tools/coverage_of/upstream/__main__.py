@@ -7,6 +7,7 @@ is excluded; one that crashes the process or takes too long has failed, and the 
 
 import argparse
 import json
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         default="tpu",
         help="cpu: PyTorch's own, which shows the tests that fail by themselves, such as those of another version",
     )
+    parser.add_argument("-v", "--verbose", action="store_true", help="on stderr, a line for each test as it ends")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts and every failure here")
     return parser.parse_args(arguments)
 
@@ -84,7 +86,14 @@ def write(path: Path, results: dict[str, Result], options: Options) -> None:
 
 def main() -> int:
     arguments = parse(sys.argv[1:])
-    options = Options(arguments.device, arguments.fallback, arguments.timeout, arguments.match, arguments.sample)
+    options = Options(
+        device=arguments.device,
+        fallback=arguments.fallback,
+        timeout=arguments.timeout,
+        match=arguments.match,
+        every=arguments.sample,
+        verbose=arguments.verbose,
+    )
     suites = named(arguments.file)
     if not any(suite.find(arguments.checkout) for suite in suites):
         files = " or ".join(suite.file for suite in suites)
@@ -97,14 +106,21 @@ def main() -> int:
         if path is None:
             print(f"{suite.name:26}  not in this checkout", flush=True)
             continue
-        result = results[suite.name] = run(path.resolve(), suite.of_class, options)
-        print(f"{suite.name:26}  {result.broken}" if result.broken else line(suite.name, row([result])), flush=True)
-        if arguments.json:  # after each file: the whole run takes long
-            write(arguments.json, results, options)
+        result = results[suite.name] = Result(str(path.resolve()), suite.of_class)
+        try:
+            run(result, options)
+        finally:  # after each file, and when interrupted in one: the whole takes long
+            print(f"{suite.name:26}  {result.broken}" if result.broken else line(suite.name, row([result])), flush=True)
+            if arguments.json:
+                write(arguments.json, results, options)
     if len(results) > 1:
         print(line("all", row(list(results.values()))))
     return int(any(result.broken or result.counts()["failed"] for result in results.values()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the worker and writes what there is, too
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -29,13 +29,15 @@ class Options:
     timeout: float = 120  # seconds a test may take
     match: str = ""  # pytest's -k
     every: int = 1  # run only every so manieth test
+    verbose: bool = False  # say of each test what became of it, on stderr
 
 
 @dataclass
 class Result:
-    """What became of a file's tests."""
+    """What became of a file's tests, or of those of one class in it."""
 
     file: str
+    of_class: str = ""
     collected: list[str] = field(default_factory=list)
     finished: dict[str, dict] = field(default_factory=dict)  # test: outcome, seconds, error, statement
     broken: str = ""  # why nothing was collected
@@ -48,21 +50,21 @@ class Result:
         return [{"test": name} | test for name, test in self.finished.items() if test["outcome"] == "failed"]
 
 
-def run(file: Path, of_class: str, options: Options) -> Result:
-    """Starts workers until every test of the file has an outcome."""
-    result = Result(str(file))
+def run(result: Result, options: Options) -> None:
+    """Starts workers until every test of the file has an outcome. When interrupted, `result` holds what there is."""
     start = time.monotonic()
-    while not _run_worker(result, of_class, options):
-        pass
-    result.seconds = round(time.monotonic() - start, 1)
-    return result
+    try:
+        while not _run_worker(result, options):
+            pass
+    finally:
+        result.seconds = round(time.monotonic() - start, 1)
 
 
-def _run_worker(result: Result, of_class: str, options: Options) -> bool:
+def _run_worker(result: Result, options: Options) -> bool:
     """Runs a worker over the tests without an outcome; whether none are left, or none can be had."""
     before = len(result.finished)
     running = ""
-    with tempfile.TemporaryFile("w+") as errors, _worker(result, of_class, options, errors) as (process, pipe):
+    with tempfile.TemporaryFile("w+") as errors, _worker(result, options, errors) as (process, pipe):
         limit = START_LIMIT
         for event in _events(process, pipe, lambda: limit):
             if "broken" in event:
@@ -73,7 +75,7 @@ def _run_worker(result: Result, of_class: str, options: Options) -> bool:
                 running, limit = event["started"], options.timeout
             elif "finished" in event:
                 running = ""
-                result.finished[event.pop("finished")] = event
+                _finish(result, event.pop("finished"), event, options)
         hung = process.poll() is None
         how = f"no end after {limit:g} s" if hung else _how_it_ended(process.wait(), errors)
     left = [test for test in result.collected if test not in result.finished]
@@ -81,34 +83,40 @@ def _run_worker(result: Result, of_class: str, options: Options) -> bool:
         if not result.collected and not result.broken and process.returncode not in (0, 5):  # 5: no tests
             result.broken = how
         return True
+    lost = {"outcome": "failed", "seconds": 0.0, "error": how, "statement": ""}
     if running:
-        result.finished[running] = {"outcome": "failed", "seconds": 0.0, "error": how, "statement": ""}
+        _finish(result, running, lost, options)
     elif len(result.finished) == before:  # it ends by itself, before the first test or between two: give up
         for test in left:
-            result.finished[test] = {"outcome": "failed", "seconds": 0.0, "error": how, "statement": ""}
+            _finish(result, test, lost, options)
     return len(result.finished) == len(result.collected)
 
 
+def _finish(result: Result, name: str, test: dict, options: Options) -> None:
+    result.finished[name] = test
+    if options.verbose:
+        count = f"{len(result.finished)}/{len(result.collected)}"
+        print(f"{count:>11} {test['outcome']:8}{test['seconds']:>7.1f} s  {name}", file=sys.stderr, flush=True)
+
+
 @contextlib.contextmanager
-def _worker(
-    result: Result, of_class: str, options: Options, errors: IO[str]
-) -> Iterator[tuple[subprocess.Popen, int]]:
+def _worker(result: Result, options: Options, errors: IO[str]) -> Iterator[tuple[subprocess.Popen, int]]:
     """The process, and the end of the pipe on which it tells what happens. Nothing that it started outlives it."""
     reading, writing = os.pipe()
     request = {
         "file": result.file,
         "device": options.device,
-        "of_class": of_class,
+        "of_class": result.of_class,
         "finished": list(result.finished),
         "match": options.match,
         "every": options.every,
         "pipe": writing,
     }
     process = subprocess.Popen(
-        [sys.executable, "-P", WORKER, json.dumps(request)],
+        [sys.executable, "-P", WORKER],
         cwd=Path(result.file).parent,
         env=os.environ | _environment(options),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=errors,
         pass_fds=[writing],
@@ -116,6 +124,8 @@ def _worker(
     )
     os.close(writing)
     try:
+        with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
+            stdin.write(json.dumps(request).encode())
         yield process, reading
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -130,7 +140,7 @@ def _environment(options: Options) -> dict[str, str]:
         "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu" if options.device == "cpu" else "privateuse1",
         "PYTORCH_PRINT_REPRO_ON_FAILURE": "0",
         "PYTHONHASHSEED": "0",
-        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),  # the tensors are small
+        "OMP_NUM_THREADS": "1",  # the tensors are small
     }
 
 

@@ -1,6 +1,7 @@
 """The process in which tests of one file run, until it ends, crashes or is killed.
 
-It tells what happens as it happens, one JSON object a line on a pipe, so that nothing is lost with it:
+It reads what to do on its standard input, and tells what happens as it happens, one JSON object a line on a pipe, so
+that nothing is lost with it:
 {"collected": [TEST, ...]}, then for each test {"started": TEST} and {"finished": TEST, "outcome": ..., ...}; or
 {"broken": MESSAGE} when the file cannot be imported.
 """
@@ -86,7 +87,7 @@ def _error(item: pytest.Item, call: pytest.CallInfo, report: pytest.TestReport) 
 
 
 def main() -> int:
-    request = json.loads(sys.argv[1])
+    request = json.load(sys.stdin)
     pipe = request["pipe"]
     os.set_inheritable(pipe, False)
     PrivateUse1TestBase.setUpClass()  # the name of the device; else tests made before the first has run know none
@@ -94,8 +95,8 @@ def main() -> int:
     with open(pipe, "w") as events:
         # The checkout's own configuration is for PyTorch's CI. Output goes past pytest, since after a crash that is
         # where the reason stands.
-        options = ["--noconftest", f"--config-file={os.devnull}", "--capture=no", "--tb=no", "-q"]
-        options += ["-p", "no:cacheprovider", "-W", "ignore", f"--rootdir={Path(request['file']).parent}"]
+        options = ["--noconftest", f"--config-file={os.devnull}", "--capture=no", "--tb=no", "--disable-warnings", "-q"]
+        options += ["-p", "no:cacheprovider", f"--rootdir={Path(request['file']).parent}"]
         options += ["-k", request["match"]] if request["match"] else []
         return pytest.main([*options, request["file"]], plugins=[Report(request, events)])
 
