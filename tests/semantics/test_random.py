@@ -92,3 +92,13 @@ def test_ranges(device) -> None:
 def test_generator_of_another_device() -> None:
     with pytest.raises(RuntimeError, match="Expected a 'tpu' device type for generator but found 'cpu'"):
         torch.rand(2, device=DEVICE, generator=torch.Generator("cpu"))
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_uniform_draws_both_parts_of_a_complex_number(device, dtype) -> None:
+    drawn = torch.empty(2000, dtype=dtype, device=device).uniform_(2, 3).cpu()
+    parts = torch.view_as_real(drawn)
+    assert drawn.dtype == dtype and parts.min() >= 2 and parts.max() < 3
+    assert torch.allclose(parts.mean(0), torch.tensor(2.5, dtype=parts.dtype), atol=0.05)
+    assert torch.corrcoef(parts.T)[0, 1].abs() < 0.1
+    assert torch.rand((), dtype=dtype, device=device).shape == ()

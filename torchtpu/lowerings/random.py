@@ -9,6 +9,9 @@ from torchtpu.lowerings.opmath import opmath, opmath_dtype
 
 
 def uniform(key: Array, self: Array, from_: Array, to: Array) -> Array:
+    if jnp.iscomplexobj(self):  # PyTorch draws both parts
+        parts = uniform(key, jnp.stack([self.real, self.imag]), jnp.real(from_), jnp.real(to))
+        return jax.lax.complex(parts[0], parts[1])
     drawn = from_ + jax.random.uniform(key, self.shape, self.dtype) * (to - from_)
     # Rounding may reach the end of [from, to), which is not part of it.
     return jnp.where(drawn < to, drawn, from_).astype(self.dtype)
