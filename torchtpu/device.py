@@ -12,6 +12,7 @@ import re
 import torch
 
 from torchtpu import _C, memory, random, streams
+from torchtpu.eager_mode import from_environment, get_eager_mode, set_eager_mode
 from torchtpu.index import Device, device_index
 from torchtpu.memory import (
     empty_cache,
@@ -100,6 +101,7 @@ def _shut_down() -> None:
 
 
 atexit.register(_shut_down)
+from_environment()
 
 
 # Devices

@@ -10,6 +10,7 @@
 #include "dispatch/run_ahead.h"
 #include "pjrt/client.h"
 #include "runtime/device.h"
+#include "runtime/eager_mode.h"
 #include "runtime/errors.h"
 #include "runtime/generator.h"
 #include "runtime/memory.h"
@@ -156,6 +157,17 @@ void return_results(const Call& call, const cache::Program& program, const Tenso
   for (auto& result : results) stack->push_back(std::move(result));
 }
 
+// In debug mode a call ends when it has happened, and what failed is that call.
+void await_outputs(const c10::SmallVectorImpl<pjrt::BufferRef>& buffers, Operands& operands, const char* overload,
+                   c10::DeviceIndex device) {
+  try {
+    for (const auto& buffer : buffers) buffer->await();
+  } catch (const pjrt::Error& error) {
+    operands.restore(error.what());
+    runtime::raise(error, overload, device);
+  }
+}
+
 // Whether the call itself needs what its program computes: whether it may return, and with which sizes.
 bool reads_its_outputs(const cache::Program& program) {
   if (program.data_sizes || !program.copies.empty()) return true;
@@ -220,8 +232,9 @@ bool find_starts(Call& call, const cache::Program& program, Starts& starts) {
 void execute(const Call& call, const cache::Program& program, const Starts& starts, torch::jit::Stack* stack) {
   auto device = call.device < 0 ? runtime::current_device() : call.device;
   auto& ahead = RunAhead::get();
+  bool waits = runtime::waits_for_each_op.load(std::memory_order_relaxed);
   if (C10_UNLIKELY(ahead.active() || !program.compilation->ready())) {
-    if (!reads_its_outputs(program) && fits(program, device)) return execute_later(call, program, starts, device, stack);
+    if (!waits && !reads_its_outputs(program) && fits(program, device)) return execute_later(call, program, starts, device, stack);
     ahead.drain();
     runtime::guarded(call.spec.overload, [&] { program.compilation->wait(); });
   }
@@ -241,19 +254,29 @@ void execute(const Call& call, const cache::Program& program, const Starts& star
   }
 
   bool tracked = outlasts_its_results(operands.bytes());
+  c10::SmallVector<pjrt::BufferRef, 8> buffers;
+  for (size_t i = 0; i < num_outputs; ++i) {
+    const auto& output = program.outputs[i];
+    auto holder = output.kind == cache::Output::Kind::Error ? pjrt::Holder::Runtime : pjrt::Holder::Tensor;
+    buffers.emplace_back(new pjrt::Buffer(raw_outputs[i], output.nbytes, static_cast<size_t>(device), holder));
+    buffers.back()->made_by(call.spec.overload);
+    if (tracked) buffers.back()->track();
+  }
+  if (C10_UNLIKELY(waits)) await_outputs(buffers, operands, call.spec.overload, device);
+
   Tensors tensors(num_outputs);
   bool failed = false;
   for (size_t i = 0; i < num_outputs; ++i) {
     const auto& output = program.outputs[i];
-    auto holder = output.kind == cache::Output::Kind::Error ? pjrt::Holder::Runtime : pjrt::Holder::Tensor;
-    pjrt::BufferRef buffer(new pjrt::Buffer(raw_outputs[i], output.nbytes, static_cast<size_t>(device), holder));
-    if (tracked) buffer->track();
+    auto& buffer = buffers[i];
     switch (output.kind) {
       case cache::Output::Kind::New:
         tensors[i] = runtime::make_tensor(output.sizes, output.strides, output.base, device, std::move(buffer));
         break;
       case cache::Output::Kind::Store: call.uses[output.use].buffer->store(std::move(buffer)); break;
-      case cache::Output::Kind::Error: failed = read_word(*buffer.get()) != 0; break;
+      case cache::Output::Kind::Error:
+        failed = runtime::guarded(call.spec.overload, device, [&] { return read_word(*buffer.get()); }) != 0;
+        break;
     }
   }
   if (failed) {

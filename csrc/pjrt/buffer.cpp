@@ -12,8 +12,6 @@
 namespace torchtpu::pjrt {
 namespace {
 
-constexpr char failed[] = "torchtpu: a computation on the device failed";
-
 // Row-major: devices may keep the dimensions in another order, and would hand them out in it.
 std::vector<int64_t> minor_to_major(PJRT_Buffer* buffer) {
   TORCHTPU_PJRT_ARGS(PJRT_Buffer_Dimensions_Args, args);
@@ -24,7 +22,7 @@ std::vector<int64_t> minor_to_major(PJRT_Buffer* buffer) {
   return order;
 }
 
-void copy_through_pjrt(PJRT_Buffer* buffer, void* destination, size_t size) {
+void copy_through_pjrt(PJRT_Buffer* buffer, const char* made_by, void* destination, size_t size) {
   const std::vector<int64_t> order = minor_to_major(buffer);
   TORCHTPU_PJRT_ARGS(PJRT_Buffer_MemoryLayout, layout);
   layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
@@ -37,8 +35,8 @@ void copy_through_pjrt(PJRT_Buffer* buffer, void* destination, size_t size) {
   args.host_layout = &layout;
   args.dst = destination;
   args.dst_size = size;
-  check(api().PJRT_Buffer_ToHostBuffer(&args), failed);
-  Event(args.event).await(failed);
+  check(api().PJRT_Buffer_ToHostBuffer(&args), "torchtpu: cannot copy a buffer to the host");
+  Event(args.event, made_by).await();
 }
 
 }  // namespace
@@ -53,15 +51,15 @@ Buffer::~Buffer() {
   ignore(table->PJRT_Buffer_Destroy(&args));
 }
 
-void Buffer::await() const { ready_event().await(failed); }
+void Buffer::await() const { ready_event().await(); }
 
 bool Buffer::is_ready() const { return ready_event().is_ready(); }
 
 Event Buffer::ready_event() const {
   TORCHTPU_PJRT_ARGS(PJRT_Buffer_ReadyEvent_Args, args);
   args.buffer = raw_;
-  check(api().PJRT_Buffer_ReadyEvent(&args), failed);
-  return Event(args.event);
+  check(api().PJRT_Buffer_ReadyEvent(&args), "torchtpu: cannot query a buffer");
+  return Event(args.event, made_by_);
 }
 
 void Buffer::to_host(void* destination, size_t size) const {
@@ -71,7 +69,7 @@ void Buffer::to_host(void* destination, size_t size) const {
     if (size_in_bytes() > size) throw std::runtime_error("torchtpu: the destination is smaller than the buffer");
     if (size_in_bytes() > 0) std::memcpy(destination, device_pointer(), size_in_bytes());
   } else {
-    copy_through_pjrt(raw_, destination, size);
+    copy_through_pjrt(raw_, made_by_, destination, size);
   }
 }
 

@@ -33,6 +33,8 @@ class Buffer {
 
   PJRT_Buffer* raw() const { return raw_; }
   size_t bytes() const { return static_cast<size_t>(bytes_); }
+  // Names the computation that makes it, for the error when that fails. `name` must live for ever.
+  void made_by(const char* name) { made_by_ = name; }
   // Blocks until the buffer holds its value; throws Error when the computation that makes it failed.
   void await() const;
   bool is_ready() const;
@@ -57,6 +59,7 @@ class Buffer {
  private:
   friend class BufferRef;
   PJRT_Buffer* raw_;
+  const char* made_by_ = nullptr;
   int64_t bytes_;
   uint16_t device_;
   Holder holder_;

@@ -1,6 +1,7 @@
 #include "pjrt/event.h"
 
 #include <memory>
+#include <string>
 
 #include "pjrt/error.h"
 #include "pjrt/plugin.h"
@@ -10,15 +11,26 @@ namespace {
 
 using Continuation = std::function<void(std::exception_ptr)>;
 
+void check_work(PJRT_Error* error, const char* of) {
+  if (!error) return;
+  const std::string what = std::string(of ? of : "a computation") + " failed on the device";
+  throw_error(error, what.c_str());
+}
+
+struct Watcher {
+  Continuation then;
+  const char* of;
+};
+
 void call_back(PJRT_Error* error, void* argument) {
-  std::unique_ptr<Continuation> then(static_cast<Continuation*>(argument));
+  std::unique_ptr<Watcher> watcher(static_cast<Watcher*>(argument));
   std::exception_ptr failure;
   try {
-    check(error, "torchtpu: a computation on the device failed");
+    check_work(error, watcher->of);
   } catch (const Error&) {
     failure = std::current_exception();
   }
-  (*then)(std::move(failure));
+  watcher->then(std::move(failure));
 }
 
 }  // namespace
@@ -31,11 +43,11 @@ Event::~Event() {
   ignore(table->PJRT_Event_Destroy(&args));
 }
 
-void Event::await(const char* what) const {
+void Event::await() const {
   if (!raw_) return;
   TORCHTPU_PJRT_ARGS(PJRT_Event_Await_Args, args);
   args.event = raw_;
-  check(api().PJRT_Event_Await(&args), what);
+  check_work(api().PJRT_Event_Await(&args), of_);
 }
 
 bool Event::is_ready() const {
@@ -48,7 +60,7 @@ bool Event::is_ready() const {
 
 void Event::on_ready(Continuation then) const {
   if (!raw_) return then(nullptr);
-  auto owner = std::make_unique<Continuation>(std::move(then));
+  auto owner = std::make_unique<Watcher>(Watcher{std::move(then), of_});
   TORCHTPU_PJRT_ARGS(PJRT_Event_OnReady_Args, args);
   args.event = raw_;
   args.callback = call_back;

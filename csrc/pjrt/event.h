@@ -11,15 +11,15 @@ namespace torchtpu::pjrt {
 
 class Event {
  public:
-  // Takes ownership; null is an event that has happened.
-  explicit Event(PJRT_Event* raw) : raw_(raw) {}
+  // Takes ownership; null is an event that has happened. `of` names the work, for the error when it fails, and must live for ever.
+  explicit Event(PJRT_Event* raw, const char* of = nullptr) : raw_(raw), of_(of) {}
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  Event(Event&& other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
+  Event(Event&& other) noexcept : raw_(std::exchange(other.raw_, nullptr)), of_(other.of_) {}
   ~Event();
 
-  // Blocks; throws an Error that starts with `what` when the work failed.
-  void await(const char* what) const;
+  // Blocks; throws an Error when the work failed.
+  void await() const;
   bool is_ready() const;
   // Calls `then` when it has happened, or at once, from any thread, with the Error of work that failed or null. The
   // event itself may be gone by then. `then` must not throw, and must not wait for the device.
@@ -27,6 +27,7 @@ class Event {
 
  private:
   PJRT_Event* raw_;
+  const char* of_;
 };
 
 }  // namespace torchtpu::pjrt

@@ -14,6 +14,7 @@
 #include "python/miss_bridge.h"
 #include "python/raw_execute.h"
 #include "runtime/device.h"
+#include "runtime/eager_mode.h"
 #include "runtime/generator.h"
 #include "runtime/work.h"
 
@@ -76,6 +77,8 @@ PYBIND11_MODULE(_C, m) {
         },
         release_gil());
   m.def("drain", &runtime::drain, release_gil());
+  m.def("waits_for_each_op", [] { return runtime::waits_for_each_op.load(); });
+  m.def("set_waits_for_each_op", [](bool waits) { runtime::waits_for_each_op.store(waits); });
   m.def("synchronize", [](int64_t device) { runtime::synchronize(runtime::resolve_device(device)); },
         release_gil());
   m.def("default_generator", [](int64_t device) {

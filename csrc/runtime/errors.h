@@ -19,6 +19,8 @@ class Failure {
       : reason_(std::move(reason)), out_of_memory_(out_of_memory) {}
 
   [[noreturn]] void raise();
+  // Somebody knows of it without having been thrown it.
+  void tell() { reported_.store(true, std::memory_order_relaxed); }
   // Whether it has been thrown at somebody.
   bool reported() const { return reported_.load(std::memory_order_relaxed); }
 

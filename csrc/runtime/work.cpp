@@ -13,8 +13,6 @@
 namespace torchtpu::runtime {
 namespace {
 
-constexpr char failed[] = "torchtpu: a computation on the device failed";
-
 Backlog* backlog = nullptr;  // set while the extension is loaded, before there is work
 
 // The numbers of the last point of a device that was marked, and of the last one that somebody waited for: all up to it
@@ -54,6 +52,22 @@ Events events_of(std::vector<Value> values, c10::DeviceIndex device) {
   return events;
 }
 
+// Everything has happened, and somebody is told that something failed: storages whose value is missing keep the reason for whoever
+// uses them, and are no news for the next who synchronizes.
+void settle_failures(c10::DeviceIndex device) {
+  visit_live_buffers(device, [&](DeviceBuffer& handle) {
+    auto buffer = handle.peek().buffer;
+    if (!buffer) return;
+    try {
+      buffer->await();
+    } catch (const pjrt::Error& error) {
+      auto missing = failure(error, "an earlier call", device);
+      missing->tell();
+      handle.fail(std::move(missing));
+    }
+  });
+}
+
 // A forked child would wait for threads that it does not have.
 void refuse_if_forked() {
   if (pjrt::Client::exists()) pjrt::api();
@@ -82,13 +96,16 @@ void synchronize(c10::DeviceIndex device) {
     std::exception_ptr first;
     for (const auto& event : events_of(std::move(snapshot.values), device)) {
       try {
-        event->await(failed);
+        event->await();
       } catch (const pjrt::Error&) {
         if (!first) first = std::current_exception();
       }
     }
     pjrt::raise_to(numbers(device).reached, marked);
-    if (first) std::rethrow_exception(first);
+    if (first) {
+      settle_failures(device);
+      std::rethrow_exception(first);
+    }
   });
   if (failure) failure->raise();
 }
