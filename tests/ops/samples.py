@@ -114,13 +114,15 @@ def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
         return []
     small = partial(make_tensor, device="cpu", dtype=dtype, low=-0.5, high=0.5)
 
-    def cell(gates: int) -> tuple:
-        return small((gates * 4, 3)), small((gates * 4, 4)), small(gates * 4), small(gates * 4)
+    def layer(state: object, gates: int) -> tuple:
+        """Two steps of one layer, whose cells are what is tested."""
+        weights = [small((gates * 4, 3)), small((gates * 4, 4)), small(gates * 4), small(gates * 4)]
+        return small((2, 2, 3)), state, weights, True, 1, 0.0, False, False, False
 
     if entry.startswith("_thnn_fused_gru_cell"):
-        return [(torch.gru_cell, (small((2, 3)), small((2, 4)), *cell(gates=3)))]
+        return [(torch.gru, layer(small((1, 2, 4)), gates=3))]
     if entry.startswith("_thnn_fused_lstm_cell"):
-        return [(torch.lstm_cell, (small((2, 3)), [small((2, 4)), small((2, 4))], *cell(gates=4)))]
+        return [(torch.lstm, layer([small((1, 2, 4)), small((1, 2, 4))], gates=4))]
     return []
 
 

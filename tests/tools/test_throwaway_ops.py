@@ -13,6 +13,13 @@ OP = """
     meta: jax
     autocast: {policy}
 """
+GRID = """
+  - custom: "tpu::grid(Tensor self, float height, float width, float step) -> Tensor"
+    doc: A matrix of self, with a row and a column for every step.
+    expr: jnp.full((rows, columns), self) * step
+    sizes: {key: {rows: ceil(height / step), columns: ceil(width / step)}}
+    meta: jax
+"""
 POLICIES = ("lower", "fp32", "promote", "fallthrough")
 NARROWED = """
   - custom: "tpu::try_halves(Tensor self) -> Tensor"
@@ -70,6 +77,22 @@ with torch.autocast("tpu", bf16):
     assert ones(bf16).exp().dtype == f32  # as in ATen
 """
 
+SIZES = """
+import torch
+
+def grid(height, width, step):
+    value = torch.ops.tpu.grid(torch.tensor(3.0, device="tpu"), height, width, step)
+    return tuple(value.shape), set(value.flatten().tolist()), torch.tpu.cache_stats()["programs"]
+
+shape, value, programs = grid(4.0, 6.0, 2.0)
+assert (shape, value) == ((2, 3), {6.0}), (shape, value)
+assert grid(1.5, 3.0, 1.0) == ((2, 3), {3.0}, programs)  # other numbers of the same sizes share the program
+for arguments, expected in (((6.0, 4.0, 2.0), (3, 2)), ((4.0, 8.0, 2.0), (2, 4)), ((8.0, 6.0, 2.0), (4, 3))):
+    shape, value, now = grid(*arguments)
+    assert (shape, value, now > programs) == (expected, {6.0}, True), (arguments, shape, value)
+    programs = now
+"""
+
 DTYPES = """
 import torch
 
@@ -100,9 +123,10 @@ def test_throwaway_ops() -> None:
     for op, line in ADDED.items():
         assert text.count(f"  - op: {op}\n") == 1
         text = text.replace(f"  - op: {op}\n", f"  - op: {op}\n    {line}\n")
-    spec.write_text(text + "".join(OP.format(policy=policy) for policy in POLICIES) + NARROWED)
+    spec.write_text(text + "".join(OP.format(policy=policy) for policy in POLICIES) + NARROWED + GRID)
     tool(tree, "regen")
     tool(tree, "run", "-", program=AUTOCAST)
+    tool(tree, "run", "-", program=SIZES)
     said = tool(tree, "run", "-", program=DTYPES)
     assert "torchtpu: aten::expm1 runs on the CPU, since the entry of expm1 takes float32, not float64: to see" in said
     refused = "torchtpu: tpu::try_halves: the entry of tpu::try_halves takes float16, bfloat16, not float64: to see"
