@@ -49,6 +49,7 @@ class Call {
   c10::SmallVector<TracedNumber, 4> numbers;
   cache::Key key;
   c10::DeviceIndex device = -1;  // of the tensors; -1 when there are none
+  bool resized = false;          // an out= has been resized for it, after PyTorch's checks
 
  private:
   void add(const ArgSpec& spec, const c10::IValue& arg);

@@ -79,6 +79,7 @@ void run(const OpSpec& spec, torch::jit::Stack* stack) {
   }
   for (bool resized = false;; resized = true) {
     Call call(spec, args);
+    call.resized = resized;
     if (!resized) {  // PyTorch looks for overlaps before it resizes an out=
       if (call.writes_in_order() && run_composed(spec, stack)) return;
       if (call.overlaps()) second_look(spec, args);

@@ -71,6 +71,7 @@ py::dict describe(const MissRequest& request) {
   result["overload"] = call.spec.overload;
   result["entry"] = call.spec.entry;
   result["args"] = to_list(call.args);
+  result["resized"] = call.resized;
   py::list uses, numbers, key_sizes;
   for (size_t i = 0; i < call.uses.size(); ++i) uses.append(describe(call.uses[i], request.plans[i]));
   for (const auto& number : call.numbers) {

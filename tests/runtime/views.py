@@ -132,7 +132,11 @@ _VIEWS = (
 )
 
 
-def draw_view(draw, tensor: torch.Tensor) -> View:
-    """A view operation that applies to `tensor`, with its arguments chosen."""
-    make = draw(st.sampled_from([make for make, applies in _VIEWS if applies(tensor)]))
+_BITS = (_narrower_dtype, _other_dtype)
+
+
+def draw_view(draw, tensor: torch.Tensor, *, bits: bool = True) -> View:
+    """A view operation that applies to `tensor`, with its arguments chosen. bits: also ones that show how numbers are held."""
+    applicable = [make for make, applies in _VIEWS if applies(tensor) and (bits or make not in _BITS)]
+    make = draw(st.sampled_from(applicable))
     return make(draw, tensor)

@@ -59,6 +59,7 @@ class Call:
     """args: as the dispatcher has them, tensors included; emptied when the miss is over, since JAX keeps frames alive.
 
     key_sizes: the values of the entry's `key_sizes`, in their order.
+    resized: an out= has been resized for it, so that PyTorch's CPU has been asked already, of the call as it was.
     """
 
     overload: str
@@ -72,6 +73,7 @@ class Call:
     platform: str
     portable: bool
     stablehlo_version: str
+    resized: bool = False
 
     def argument(self, name: str) -> Argument:
         return next(argument for argument in self.arguments if argument.name == name)
@@ -122,6 +124,7 @@ def parse(request: dict[str, Any]) -> Call:
         platform=request["platform"],
         portable=request["portable"],
         stablehlo_version=request["stablehlo_version"],
+        resized=request["resized"],
     )
 
 

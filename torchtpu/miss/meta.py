@@ -63,6 +63,8 @@ def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positiona
 
     That is an in-place result that does not fit, a written tensor that is read under another name too, an out= of another dtype.
     """
+    if call.resized:
+        return
     grown = any(
         use.written and tuple(stand_ins[use.index].shape) != use.view.sizes
         for argument in call.arguments
@@ -115,7 +117,7 @@ def ask_the_cpu(call: Call) -> None:
     Not for the device's own ops: the copies that a look at the CPU makes are among them.
     """
     own = "::" in call.entry.name
-    if not own and (_is_unusual(call) or any(argument.is_out for argument in call.arguments)):
+    if not own and not call.resized and (_is_unusual(call) or any(argument.is_out for argument in call.arguments)):
         look_at_cpu(call.overload, call.entry.name, call.args)
 
 
