@@ -2767,7 +2767,6 @@ ENTRIES: dict[str, Entry] = {
         "all.dims",
         (Param("self", "Tensor", True), Param("dim", "int[]?", False), Param("keepdim", "bool", False)),
         all_dims,
-        dims="dim",
     ),
     "amax": Entry(
         "amax",
@@ -2809,7 +2808,6 @@ ENTRIES: dict[str, Entry] = {
         "any.dims",
         (Param("self", "Tensor", True), Param("dim", "int[]?", False), Param("keepdim", "bool", False)),
         any_dims,
-        dims="dim",
     ),
     "arange.start_step": Entry(
         "arange.start_step",

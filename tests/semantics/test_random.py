@@ -102,3 +102,8 @@ def test_uniform_draws_both_parts_of_a_complex_number(device, dtype) -> None:
     assert torch.allclose(parts.mean(0), torch.tensor(2.5, dtype=parts.dtype), atol=0.05)
     assert torch.corrcoef(parts.T)[0, 1].abs() < 0.1
     assert torch.rand((), dtype=dtype, device=device).shape == ()
+
+
+def test_random_reaches_the_upper_half_of_uint32(device) -> None:
+    drawn = torch.empty(1000, dtype=torch.uint32, device=device).random_(2**32 - 1).cpu().to(torch.int64)
+    assert drawn.min() >= 0 and 2**31 < drawn.max() < 2**32 - 1

@@ -34,7 +34,8 @@ def linspace(start: Scalar, end: Scalar, steps: int, dtype: Any) -> Array:
     dtype = dtype or result_type(start, end, 1.0)
     compute = opmath_dtype(dtype) if jnp.issubdtype(dtype, jnp.inexact) else jnp.float64
     start, end = (cast(cast(bound, dtype), compute) for bound in (start, end))
-    step = (end - start) / max(steps - 1, 1)
+    # Divided by a constant, XLA multiplies by its rounded reciprocal: integers would come out one too small.
+    step = (end - start) / lax.optimization_barrier(jnp.asarray(max(steps - 1, 1), compute))
     index = lax.iota(jnp.int32, steps)
     rising, falling = index.astype(compute), (steps - 1 - index).astype(compute)
     return cast(jnp.where(index < max(steps // 2, 1), start + step * rising, end - step * falling), dtype)

@@ -70,7 +70,7 @@ def _coin(key: Array, p: Array, shape: tuple[int, ...], dtype: jnp.dtype) -> Che
 def integers(key: Array, self: Array, from_: Array | int = 0, to: Array | None = None) -> Array:
     """Integers of [from, to); without an end, up to the largest that the dtype holds exactly."""
     largest = _largest_integer(self.dtype)
-    width = jnp.int64 if self.dtype.itemsize == 8 else jnp.int32
+    width = jnp.int64 if self.dtype.itemsize == 8 or self.dtype == jnp.uint32 else jnp.int32
     end = min(largest + 1, jnp.iinfo(width).max) if to is None else to
     return jax.random.randint(key, self.shape, from_, end, width).astype(self.dtype)
 

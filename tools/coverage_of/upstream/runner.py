@@ -18,6 +18,7 @@ from typing import IO
 WORKER = Path(__file__).with_name("worker.py")
 # Seconds that a worker may take to import PyTorch and the file; a loaded machine needs a minute for the largest.
 START_LIMIT = 300
+LONGEST_MESSAGE = 1000
 
 
 @dataclass(frozen=True)
@@ -164,9 +165,9 @@ def _events(process: subprocess.Popen, pipe: int, limit) -> Iterator[dict]:
 
 
 def _how_it_ended(code: int, errors: IO[str]) -> str:
-    """What ended a worker, with the line before Python's own report of it: there the C++ libraries say why."""
+    """What ended a worker, with what it said last: why, if a C++ library says it in one of the usual ways."""
     name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
     errors.seek(0)
-    lines = [line.strip() for line in errors.read().split("Fatal Python error")[0].splitlines()]
-    said = next((line for line in reversed(lines) if line), "")
-    return f"crash: {name}: {said}"[:1000]
+    lines = [line.strip() for line in errors.read().split("Fatal Python error")[0].splitlines() if line.strip()]
+    reasons = [line for line in lines if line.startswith("what():") or "Check failed" in line]
+    return f"crash: {name}: {(reasons or lines or [''])[-1]}"[:LONGEST_MESSAGE]
