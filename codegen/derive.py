@@ -49,7 +49,6 @@ class TestPlan:
 
     names: tuple[str, ...]
     opinfo: tuple[str, ...]
-    dtypes: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,8 @@ class Plan:
     arguments: tuple[ArgPlan, ...]
     promote: str
     promoted: tuple[str, ...]
+    dtypes: tuple[str, ...] | None  # torch's names of those that the device takes, None for all
+    autocast: str | None  # the policy, whoever says so; None for an op that autocast leaves alone
     tests: TestPlan
 
     @property
@@ -107,8 +108,8 @@ class Plan:
         return bool(self.entry.lowering or self.entry.expr or self.entry.vjp or self.entry.pallas)
 
 
-def derive(entry: Entry, group: Group, differentiable: bool = False) -> Plan:
-    """`differentiable`: torch has a derivative formula for a member of the group."""
+def derive(entry: Entry, group: Group, differentiable: bool = False, autocast: str | None = None) -> Plan:
+    """`differentiable`: torch has a derivative formula for a member of the group; `autocast`: ATen's own policy."""
     excluded = entry.variants.excluded if entry.variants else ()
     members = tuple(member for member in group.members if member.name not in excluded)
     if entry.autograd:  # torch composes the other members, whose gradients it then knows
@@ -131,7 +132,9 @@ def derive(entry: Entry, group: Group, differentiable: bool = False) -> Plan:
         arguments,
         promote,
         () if promote == "none" else tuple(promoted),
-        _tests(entry, group, members, differentiable),
+        _dtypes(entry),
+        entry.autocast.policy if entry.autocast else autocast,
+        TestPlan(_test_names(entry, group, members, differentiable), entry.tests.opinfo),
     )
 
 
@@ -194,15 +197,15 @@ def _promoted(arguments: tuple[ArgPlan, ...]) -> tuple[str, ...]:
     )
 
 
-def _tests(entry: Entry, group: Group, members: tuple[Overload, ...], differentiable: bool) -> TestPlan:
-    """As tests/ops/harness.py decides it; its test of wrong inputs depends on the OpInfo, so it is not among these."""
-    only = entry.dtypes.only if entry.dtypes else None
-    wanted = {dtype for word in only or () for dtype in DTYPE_SETS.get(word, (word,))}
-    dtypes = tuple(name for dtype, name in DTYPES.items() if dtype in wanted) if only is not None else None
-    return TestPlan(_test_names(entry, group, members, differentiable), entry.tests.opinfo, dtypes)
+def _dtypes(entry: Entry) -> tuple[str, ...] | None:
+    if entry.dtypes is None:
+        return None
+    wanted = {dtype for word in entry.dtypes.only for dtype in DTYPE_SETS.get(word, (word,))}
+    return tuple(name for dtype, name in DTYPES.items() if dtype in wanted)
 
 
 def _test_names(entry: Entry, group: Group, members: tuple[Overload, ...], differentiable: bool) -> tuple[str, ...]:
+    """As tests/ops/harness.py decides it; its test of wrong inputs depends on the OpInfo, so it is not among these."""
     if entry.native or entry.custom:  # the runtime's own, and what torch's CPU does not have: tested by hand
         return ()
     checks = ("checks",) if entry.checks else ()

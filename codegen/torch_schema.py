@@ -23,6 +23,8 @@ from torchgen.model import (
     Type,
 )
 
+from codegen.autocast_lists import aten_policies
+
 _PYTHON_KEYWORDS = frozenset({"from", "lambda", "in", "is", "not", "and", "or", "if", "else", "for", "global", "pass"})
 
 
@@ -89,12 +91,14 @@ class Group:
 
 @dataclass(frozen=True)
 class TorchSchema:
-    """overloads and groups are by overload name: `add.Tensor`; formulas by the overload that they differentiate."""
+    """overloads and groups are by overload name: `add.Tensor`; formulas by the overload that they differentiate;
+    autocast as codegen/autocast_lists.py has it."""
 
     version: str
     overloads: Mapping[str, Overload]
     groups: Mapping[str, Group]
     formulas: Mapping[str, str]
+    autocast: Mapping[str, str]
 
     @property
     def release(self) -> str:
@@ -134,7 +138,7 @@ def torch_schema() -> TorchSchema:
         group = Group(_author(described), described)
         for member in described:
             overloads[member.name], groups[member.name] = member, group
-    return TorchSchema(installed_version(), overloads, groups, _formulas(packaged))
+    return TorchSchema(installed_version(), overloads, groups, _formulas(packaged), aten_policies())
 
 
 def installed_version() -> str:

@@ -203,7 +203,7 @@ def cache_stats() -> dict[str, float]:
 
 
 def fallback_counts() -> dict[str, int]:
-    """How often each op that has no entry in ops.yaml ran on the CPU instead. Empty is what you want."""
+    """How often each op ran on the CPU since it has no entry in ops.yaml, or none for these dtypes. You want none."""
     return _C.fallback_counts()
 
 

@@ -34,6 +34,13 @@ def native_table(plans: list[Plan]) -> dict[str, Any]:
     return {"rows": [{"entry": plan.name, "overload": overload.name, "function": fn} for plan, overload, fn in rows]}
 
 
+def autocast_table(plans: list[Plan]) -> dict[str, Any]:
+    """The entries that name a policy: it is for the form that a person calls, which writes nothing."""
+    named = [plan for plan in plans if plan.entry.autocast]
+    rows = [(plan.group.author.name, plan.entry.autocast.policy.capitalize()) for plan in named]
+    return {"rows": [{"overload": overload, "policy": policy} for overload, policy in rows]}
+
+
 def formulas(plans: list[Plan]) -> dict[str, Any]:
     """Per namespace: the FormulaSpecs, and the custom ops that have none."""
     by_name = {plan.name: plan for plan in plans}

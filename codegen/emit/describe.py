@@ -9,6 +9,9 @@ from codegen.lowerings import Lowerings
 
 def describe(plan: Plan, lowerings: Lowerings) -> str:
     parts = [f"{plan.name}: {ops_table.strategy(plan)}", f"  schema: {plan.group.author.schema}"]
+    parts += [f"  dtypes: {', '.join(plan.dtypes)}; others run on the CPU"] if plan.dtypes else []
+    if plan.autocast:
+        parts.append(f"  autocast: {plan.autocast}, {'by this entry' if plan.entry.autocast else 'as in ATen'}")
     if plan.native:
         parts += ["", "native", *(f"  {overload.name} -> torchtpu::native::{fn}" for overload, fn in plan.native)]
         return "\n".join(parts)

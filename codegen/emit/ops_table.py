@@ -16,6 +16,7 @@ def _row(plan: Plan) -> dict[str, str]:
         "registered": ", ".join(f"`{name}`" for name in registered),
         "strategy": _cell(f"`{strategy(plan)}`"),
         "promote": plan.promote if plan.promote != "none" else "",
+        "autocast": plan.autocast or "",
         "dtypes": ", ".join(plan.entry.dtypes.only) if plan.entry.dtypes else "",
         "notes": _cell("; ".join(_notes(plan))),
     }
@@ -31,6 +32,8 @@ def _notes(plan: Plan) -> list[str]:
         notes.append(f"not registered: {', '.join(entry.variants.excluded)} ({entry.variants.reason})")
     if entry.dtypes and entry.dtypes.reason:
         notes.append(f"dtypes: {entry.dtypes.reason}")
+    if entry.autocast and entry.autocast.reason:
+        notes.append(f"autocast: {entry.autocast.reason}")
     notes += [f"{dtype} tolerance {t.rtol:g}: {t.reason}" for dtype, t in entry.tests.tol.items() if t.reason]
     return notes + [f"skipped: {what} ({why})" for what, why in entry.tests.skip.items()]
 

@@ -118,6 +118,8 @@ def entry_fields(plan: Plan) -> list[str]:
         "data_sizes": (bool(entry.sizes and entry.sizes.data), False),
         "mutates": (entry.mutates, ()),
         "returns": (entry.returns, None),
+        "dtypes": (plan.dtypes, None),
+        "dtypes_reason": (entry.dtypes.reason if entry.dtypes else "", ""),
     }
     return fields + [f"{name}={literal(value)}" for name, (value, default) in options.items() if value != default]
 

@@ -30,6 +30,7 @@ def render(plans: Sequence[Plan], lowerings: Lowerings) -> dict[str, str]:
             files[f"csrc/custom_{number}.cpp"] = _fill("ops.cpp", **custom)
     files["csrc/formulas.cpp"] = _fill("formulas.cpp", **cpp.formulas(plans))
     files["csrc/register_native.cpp"] = _fill("register_native.cpp", **cpp.native_table(plans))
+    files["csrc/autocast.cpp"] = _fill("autocast.cpp", **cpp.autocast_table(plans))
     files["lowerings/ops.py"] = _fill("ops.py", with_entries=True, **python.module(plans, lowerings))
     files["lowerings/__init__.py"] = _fill("lowerings_init.py")
     registered = sum(len(plan.registrations) + len(plan.native) for plan in plans)

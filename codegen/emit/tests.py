@@ -40,7 +40,7 @@ def test_class(plan: Plan) -> dict[str, Any]:
         "xfail": dict(tests.skip),
         "check": tests.check,
         "samples": tests.samples,
-        "dtypes": plan.tests.dtypes,
+        "dtypes": plan.dtypes,
         "pallas": bool(plan.entry.pallas),
         **(_checks(plan) if plan.entry.checks else {}),
     }

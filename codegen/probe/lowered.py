@@ -51,7 +51,7 @@ def disagreements(plan: Plan, lowering: Callable[..., Any]) -> list[str]:
 
 
 def _dtypes(plan: Plan) -> tuple[torch.dtype, ...]:
-    dtypes, only = DIFFERENTIABLE if _is_backward(plan) else DTYPES, plan.tests.dtypes
+    dtypes, only = DIFFERENTIABLE if _is_backward(plan) else DTYPES, plan.dtypes
     return dtypes if only is None else tuple(dtype for dtype in dtypes if str(_NUMPY[dtype]) in only)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.diagnostics import Diagnostic, did_you_mean, listing, nearest
+from codegen.rules.autocast import needless_or_unsafe
 from codegen.rules.registry import Context, rule
 from codegen.spec.fields import STRATEGIES
 from codegen.spec.model import Entry
@@ -40,7 +41,10 @@ def unknown_field(context: Context) -> Iterator[Diagnostic]:
 
 @rule("E102")
 def wrong_value(context: Context) -> Iterator[Diagnostic]:
-    """A value of the wrong form, or a word that is not among those that the field takes."""
+    """A value of the wrong form, or a word that is not among those that the field takes.
+
+    `autocast` of ATen's ops takes only what differs from ATen's lists: what these say is derived.
+    """
     for misfit in context.document.misfits:
         if misfit.kind == "word":
             guess = did_you_mean(misfit.word, misfit.choices)
@@ -58,6 +62,13 @@ def wrong_value(context: Context) -> Iterator[Diagnostic]:
             yield Diagnostic("E102", entry.at(), message, "nothing else describes a custom op or a kernel")
         if entry.promote and entry.promote.args is not None and len(_promotions(entry)) > 1:
             yield Diagnostic("E102", entry.at("promote"), f"op '{entry.name}' promotes in two ways", "keep one")
+        if entry.dtypes and entry.native:
+            message = f"'dtypes' of op '{entry.name}' would have no effect: what is native decides for itself"
+            yield Diagnostic("E102", entry.key_at("dtypes"), message, "check them in the C++ function")
+        if entry.dtypes and not entry.dtypes.only:
+            message = f"'dtypes' of op '{entry.name}' leaves nothing to the device"
+            yield Diagnostic("E102", entry.at("dtypes"), message, "name those that it takes, or delete the entry")
+    yield from needless_or_unsafe(context)
 
 
 def _article(word: str) -> str:

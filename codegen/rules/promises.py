@@ -14,7 +14,7 @@ SETS = {"float": 1e-4, "complex": 1e-4, "number": 1e-4}
 
 @rule("E401")
 def without_reason(context: Context) -> Iterator[Diagnostic]:
-    """A loose tolerance, a skipped test or narrowed dtypes without a reason.
+    """A loose tolerance, a skipped test, narrowed dtypes or an autocast policy that is not ATen's, without a reason.
 
     Whoever reads the entry later must be able to tell a property of the algorithm from a bug that was papered over.
     """
@@ -40,3 +40,7 @@ def without_reason(context: Context) -> Iterator[Diagnostic]:
                 "write dtypes: {only: [...], reason: '...'}, or leave it out: the default is all that torch CPU takes"
             )
             yield Diagnostic("E401", entry.at("dtypes"), f"'{entry.name}' narrows its dtypes without a reason", help)
+        if entry.op and entry.autocast and not (entry.autocast.reason or "").strip():
+            message = f"'{entry.name}' leaves ATen's autocast policy without a reason"
+            help = f"write autocast: {{policy: {entry.autocast.policy}, reason: '...'}}"
+            yield Diagnostic("E401", entry.at("autocast"), message, help)

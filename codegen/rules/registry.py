@@ -49,7 +49,8 @@ class Context:
         """Of the known entries, each name once."""
         by_name: dict[str, Plan] = {}
         for entry, group in self.known:
-            by_name.setdefault(entry.name, derive(entry, group, self.torch.differentiable(group)))
+            differentiable, autocast = self.torch.differentiable(group), self.torch.autocast.get(entry.op or "")
+            by_name.setdefault(entry.name, derive(entry, group, differentiable, autocast))
         return list(by_name.values())
 
 

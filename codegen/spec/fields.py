@@ -36,6 +36,7 @@ DTYPES = {
 }
 DTYPE_WORDS = (*DTYPE_SETS, *(dtype for dtype in DTYPES if dtype not in DTYPE_SETS))
 CHECKS = ("values", "distribution")
+POLICIES = ("lower", "fp32", "promote", "fallthrough")
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,17 @@ FIELDS: dict[str, Field] = {
             "`meta`",
         ),
         Field("checks", NAMES, "C++ predicates of csrc/dispatch/checks.h over values that meta cannot see"),
-        Field("autocast", Choice(("lower", "fp32", "promote", "fallthrough")), "the autocast policy", "ATen's lists"),
+        Field(
+            "autocast",
+            _either(
+                Choice(POLICIES),
+                model.Autocast,
+                Record({"policy": Choice(POLICIES), "reason": TEXT}, ("policy",), model.Autocast),
+            ),
+            "what torch.autocast casts the op's tensors to: its own dtype, float32, the widest among them, or nothing; "
+            "`{policy: ..., reason: ...}` where that is not what ATen does elsewhere",
+            "what ATen's lists say; `fallthrough` for a custom op",
+        ),
         Field(
             "autograd",
             Record({"saves": NAMES, "backward": NAME}, ("saves", "backward"), model.Autograd),
@@ -181,7 +192,8 @@ FIELDS: dict[str, Field] = {
                 model.Dtypes,
                 Record({"only": Many(Choice(DTYPE_WORDS)), "reason": TEXT}, ("only",), model.Dtypes),
             ),
-            "`{only: [...], reason: ...}`: sets (float, int, number, bool, complex) or dtypes (f32, bf16, ...)",
+            "`{only: [...], reason: ...}`: sets (float, int, number, bool, complex) or dtypes (f32, bf16, ...) of what "
+            "is promoted, or of the first tensor, and all floats; calls with others run on the CPU, counted, or raise",
             "all that torch CPU takes",
         ),
         Field(

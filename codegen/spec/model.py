@@ -48,6 +48,12 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Autocast:
+    policy: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class Autograd:
     saves: tuple[str, ...]
     backward: str
@@ -107,7 +113,7 @@ class Entry:
     returns: tuple[str, ...] | None = None
     sizes: Sizes | None = None
     checks: tuple[str, ...] = ()
-    autocast: str | None = None
+    autocast: Autocast | None = None
     autograd: Autograd | None = None
     dtypes: Dtypes | None = None
     variants: Variants | None = None

@@ -1,6 +1,9 @@
-// torch.autocast("tpu", ...): every op that CUDA's autocast knows, under the same policy, from ATen's own lists.
+// torch.autocast("tpu", ...): every op that CUDA's autocast knows, under the same policy, from ATen's own lists, unless
+// its entry in ops.yaml names another.
 #include <ATen/autocast_mode.h>
 #include <torch/library.h>
+
+#include "dispatch/autocast.h"
 
 namespace at::autocast {
 
@@ -14,9 +17,23 @@ Tensor refuse_binary_cross_entropy(const Tensor&, const Tensor&, const std::opti
               "BCEWithLogitsLoss on the logits instead; they are safe to autocast.");
 }
 
+// Stands in for the library in ATen's macros, which call `m.impl`.
+class Lists {
+ public:
+  explicit Lists(torch::Library& library) : library_(library) {}
+  template <class Kernel>
+  void impl(const char* overload, Kernel&& kernel) {
+    if (!torchtpu::dispatch::has_autocast_spec(overload)) library_.impl(overload, std::forward<Kernel>(kernel));
+  }
+
+ private:
+  torch::Library& library_;
+};
+
 }  // namespace
 
-TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, library) {
+  Lists m(library);
 #define TORCHTPU_LOWER(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, lower_precision_fp)
 #define TORCHTPU_FP32(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, fp32)
 #define TORCHTPU_FP32_SET_OPT_DTYPE(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, fp32_set_opt_dtype)
@@ -27,7 +44,7 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
   AT_FORALL_DIFFERENT_REDISPATCH_SIGNATURE(KERNEL_DIFFERENT_REDISPATCH_SIGNATURE_PRIVATEUSEONE)
   AT_FORALL_PROMOTE(TORCHTPU_PROMOTE)
 
-  m.impl("binary_cross_entropy", TORCH_FN(refuse_binary_cross_entropy));
+  m.impl("aten::binary_cross_entropy", TORCH_FN(refuse_binary_cross_entropy));
 }
 
 }  // namespace at::autocast

@@ -1,3 +1,4 @@
+#include <ATen/ExpandUtils.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
@@ -92,7 +93,12 @@ void copy_between_devices(const at::Tensor& src, const at::Tensor& dst) {
 }  // namespace
 
 at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
-  if (dst.numel() == 0) return dst;
+  if (dst.numel() == 0) {
+    auto sizes = at::infer_size(dst.sizes(), self.sizes());
+    TORCH_CHECK(dst.sizes().equals(sizes), "output with shape ", dst.sizes(), " doesn't match the broadcast shape ",
+                c10::IntArrayRef(sizes));
+    return dst;
+  }
   if (self.is_cpu()) {
     copy_from_host(self, dst);
   } else if (dst.is_cpu()) {
@@ -103,7 +109,7 @@ at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
     copy_between_devices(self, dst);
   } else if (is_whole(self) && is_whole(dst) && self.scalar_type() == dst.scalar_type() && self.sizes() == dst.sizes()) {
     // Buffers are immutable: the copy is the same buffer, until one of the two storages is written.
-    buffer_of(dst).store(buffer_of(self).load());
+    buffer_of(dst).store(buffer_of(self).capture());
   } else {
     copy_on_device(self, dst);
   }

@@ -38,7 +38,7 @@ const Program* MemoryTier::find(const Key& key, uint64_t hash) const {
 const Program* MemoryTier::insert(const Key& key, uint64_t hash, Program program) {
   std::lock_guard lock(writers_);
   if (const Program* existing = find(key, hash)) return existing;
-  if (!program.redirects()) programs_.fetch_add(1, std::memory_order_relaxed);
+  if (!program.redirect) programs_.fetch_add(1, std::memory_order_relaxed);
   entries_.push_back(std::make_unique<Entry>(Entry{hash, key.words().vec(), std::move(program)}));
   if (entries_.size() * 2 > tables_.back()->slots.size()) {
     auto larger = std::make_unique<Table>(tables_.back()->slots.size() * 2);

@@ -59,12 +59,17 @@ struct Resize {
   runtime::Sizes sizes, strides;
 };
 
-struct Program {
-  // Instead of a program: the call has to be keyed again, after resizing or with these uses read by gather.
-  std::vector<Resize> resizes;
-  std::vector<uint16_t> gathers;
-  bool redirects() const { return !resizes.empty() || !gathers.empty(); }
+// What stands in place of a program for a call that is not run as it is.
+struct Redirect {
+  // The call has to be keyed again, after resizing or with these uses read by gather.
+  std::vector<Resize> resizes = {};
+  std::vector<uint16_t> gathers = {};
+  // Its entry leaves dtypes such as these to the CPU: why.
+  std::string cpu = {};
+};
 
+struct Program {
+  std::unique_ptr<Redirect> redirect;  // null, unless it stands here in place of everything else
   std::shared_ptr<Compilation> compilation;
   // A program that could not be compiled serves nobody: the next call tries again.
   bool failed() const { return compilation && !compilation->ready() && compilation->failed(); }

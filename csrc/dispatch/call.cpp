@@ -3,7 +3,10 @@
 #include <ATen/Context.h>
 #include <ATen/MemoryOverlap.h>
 
+#include <algorithm>
 #include <bit>
+#include <tuple>
+#include <vector>
 
 #include "runtime/device.h"
 #include "runtime/storage.h"
@@ -18,9 +21,10 @@ enum class Tag : uint64_t {
 
 uint64_t header(Tag tag, uint64_t payload = 0) { return static_cast<uint64_t>(tag) | payload << 8; }
 
-// The bits of a tensor's header above dtype (8), dimensions (8) and storage (16).
+// The bits of a tensor's header above dtype (8), dimensions (8) and storage (16); the last 16 say which one is the same tensor.
 constexpr uint64_t kWritten = 1ull << 40, kWhole = 1ull << 41, kGather = 1ull << 42, kConj = 1ull << 43, kNeg = 1ull << 44,
                    kWrapped = 1ull << 45;
+constexpr int kSameShift = 48 - 8;  // of header()'s payload
 
 // The global state that changes what an op computes.
 uint64_t global_state(bool matmul_precision) {
@@ -73,6 +77,7 @@ void Call::add(const ArgSpec& arg_spec, const c10::IValue& arg) {
   } else if (arg.isList()) {
     auto items = arg.toListRef();
     key.push(header(Tag::List, items.size()));
+    if (arg_spec.role == Role::Write) writes_list_ = true;
     for (const c10::IValue& item : items) add(arg_spec, item);
   } else if (arg_spec.role == Role::Traced) {
     add_number(arg_spec, arg);
@@ -100,10 +105,12 @@ void Call::add_tensor(const at::Tensor& tensor, bool written) {
   device = buffer.device();
 
   auto position = static_cast<uint16_t>(uses.size());
-  uint16_t storage = position;
+  uint16_t storage = position, same = position;
   for (uint16_t i = 0; i < position; ++i) {
-    if (uses[i].buffer == &buffer) {
-      storage = i;
+    if (uses[i].buffer != &buffer) continue;
+    if (storage == position) storage = i;
+    if ((written || uses[i].written) && uses[i].tensor->unsafeGetTensorImpl() == impl) {
+      same = i;
       break;
     }
   }
@@ -112,8 +119,9 @@ void Call::add_tensor(const at::Tensor& tensor, bool written) {
   bool whole = tensor.is_contiguous() && sizes.equals(base.sizes) && static_cast<uint64_t>(base.dtype) == dtype;
   auto keys = impl->key_set();
   bool conj = keys.has(c10::DispatchKey::Conjugate), neg = keys.has(c10::DispatchKey::Negative);
-  uses.push_back({&tensor, &buffer, static_cast<uint32_t>(key.size()), storage, written, whole, false});
-  key.push(header(Tag::Tensor, dtype | sizes.size() << 8 | static_cast<uint64_t>(storage) << 16) |
+  uses.push_back({&tensor, &buffer, static_cast<uint32_t>(key.size()), storage, same, written, whole, false});
+  uint64_t twin = same == position ? 0 : same + 1;
+  key.push(header(Tag::Tensor, dtype | sizes.size() << 8 | static_cast<uint64_t>(storage) << 16 | twin << kSameShift) |
            (written ? kWritten : 0) | (whole ? kWhole : 0) | (conj ? kConj : 0) | (neg ? kNeg : 0) |
            (wrapped ? kWrapped : 0));
   key.push(sizes);
@@ -175,6 +183,41 @@ void Call::add_static(const c10::IValue& value) {
 void Call::choose_gather(size_t use) {
   uses[use].gather = true;
   key[uses[use].header] |= kGather;
+}
+
+bool Call::writes_in_order() const {
+  if (C10_LIKELY(!writes_list_)) return false;
+  bool shared = false;
+  for (size_t i = 0; i < uses.size(); ++i) shared = shared || uses[i].storage != i;
+  if (C10_LIKELY(!shared)) return false;
+  // Parameters may be slices of one flat buffer: these do not meet, and are many.
+  struct Range {
+    uint16_t storage;
+    int64_t begin, end;
+    bool written;
+  };
+  std::vector<Range> ranges;
+  for (const Use& use : uses) {
+    const at::Tensor& tensor = *use.tensor;
+    if (tensor.numel() == 0) continue;
+    int64_t last = 0;
+    for (int64_t dim = 0; dim < tensor.dim(); ++dim) last += (tensor.size(dim) - 1) * tensor.stride(dim);
+    int64_t begin = tensor.storage_offset(), itemsize = static_cast<int64_t>(tensor.itemsize());
+    ranges.push_back({use.storage, begin * itemsize, (begin + last + 1) * itemsize, use.written});
+  }
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
+    return std::tie(a.storage, a.begin) < std::tie(b.storage, b.begin);
+  });
+  // The furthest end so far, of what is written and of everything.
+  int64_t written_end = 0, end = 0;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = ranges[i];
+    if (i == 0 || ranges[i - 1].storage != range.storage) written_end = end = 0;
+    if (range.begin < (range.written ? end : written_end)) return true;
+    end = std::max(end, range.end);
+    if (range.written) written_end = std::max(written_end, range.end);
+  }
+  return false;
 }
 
 bool Call::overlaps() const {

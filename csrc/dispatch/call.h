@@ -16,6 +16,7 @@ struct Use {
   runtime::DeviceBuffer* buffer;
   uint32_t header;   // where its first word stands in the key
   uint16_t storage;  // the first use with the same storage: one buffer is passed once
+  uint16_t same;     // where one of them is written: the first use that is the same tensor, which no out= resizes
   bool written;
   bool whole;        // contiguous, from the start, with the shape and dtype of its base
   bool gather;       // its plan is a gather: slices do not fit, or do not fit at this offset
@@ -37,6 +38,10 @@ class Call {
   void choose_gather(size_t use);
   // True when a written tensor overlaps itself, or another argument in part: what most ATen kernels refuse.
   bool overlaps() const;
+  // True when a list is written and one of its tensors shares memory with another of the call's: PyTorch then goes through the list
+  // in order, and each step sees what the ones before it wrote.
+  bool writes_in_order() const;
+  bool writes_list() const { return writes_list_; }
 
   const OpSpec& spec;
   c10::ArrayRef<c10::IValue> args;
@@ -50,6 +55,8 @@ class Call {
   void add_tensor(const at::Tensor& tensor, bool written);
   void add_number(const ArgSpec& spec, const c10::IValue& number);
   void add_static(const c10::IValue& value);
+
+  bool writes_list_ = false;
 };
 
 }  // namespace torchtpu::dispatch

@@ -1,6 +1,8 @@
 #include "dispatch/execute.h"
 
 #include <ATen/native/Resize.h>
+#include <ATen/ExpandUtils.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/narrow.h>
 
 #include "dispatch/miss.h"
@@ -126,7 +128,10 @@ void cut_to_count(Tensors& tensors) {
   int64_t count = read_word(*buffer_of(tensors.back()).load().get());
   tensors.pop_back();
   for (auto& tensor : tensors) {
-    if (tensor.defined() && tensor.size(0) != count) tensor = at::narrow(tensor, 0, 0, count).clone();
+    if (!tensor.defined() || tensor.size(0) == count) continue;
+    auto rows = at::narrow(tensor, 0, 0, count);
+    auto order = at::infer_dense_strides(rows.sizes(), rows.strides());
+    tensor = at::empty_strided(rows.sizes(), order, rows.options()).copy_(rows);
   }
 }
 

@@ -8,6 +8,9 @@
 #include <mutex>
 #include <string_view>
 
+#include "dispatch/miss.h"
+#include "dispatch/names.h"
+
 namespace torchtpu::dispatch {
 namespace {
 
@@ -29,21 +32,59 @@ bool fallback_is_error() {
   return mode == "error";
 }
 
-void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+std::optional<c10::Device> device_of(c10::ArrayRef<c10::IValue> args) {
+  for (const c10::IValue& arg : args) {
+    if (arg.isTensor() && arg.toTensor().is_privateuseone()) return arg.toTensor().device();
+  }
+  return std::nullopt;
+}
+
+// cpu_fallback leaves new results where the first tensor is, which can be a number: the 1 of `1 - x`.
+void move_results(const c10::FunctionSchema& schema, c10::Device device, torch::jit::Stack& stack) {
+  auto result = stack.end() - static_cast<std::ptrdiff_t>(schema.returns().size());
+  for (const c10::Argument& returned : schema.returns()) {
+    bool is_new = result->isTensor() && !returned.alias_info();
+    if (is_new && result->toTensor().is_cpu()) *result = result->toTensor().to(device);
+    ++result;
+  }
+}
+
+constexpr const char* kInstead = " (TORCHTPU_FALLBACK=warn runs it on the CPU instead)";
+
+// The first call of an op warns.
+void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, const std::string& why) {
   auto name = c10::toString(op.operator_name());
-  std::string advice = "add it to ops.yaml: tools/regen new " + name;
-  TORCH_CHECK_NOT_IMPLEMENTED(!fallback_is_error(), "torchtpu: ", name, " has no entry for the tpu device; ", advice,
-                              " (TORCHTPU_FALLBACK=warn runs it on the CPU instead)");
   bool first;
   {
     std::lock_guard lock(counts().mutex);
     first = counts().calls[name]++ == 0;
   }
-  if (first) TORCH_WARN("torchtpu: ", name, " runs on the CPU, since it has no entry for the tpu device; ", advice);
+  if (first) TORCH_WARN("torchtpu: ", name, " runs on the CPU, since ", why);
+  auto device = device_of(torch::jit::last(*stack, op.schema().arguments().size()));
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
+  if (device) move_results(op.schema(), *device, *stack);
+}
+
+void run_without_entry(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  auto name = c10::toString(op.operator_name());
+  std::string why = "it has no entry for the tpu device; add it to ops.yaml: tools/regen new " + name;
+  TORCH_CHECK_NOT_IMPLEMENTED(!fallback_is_error(), "torchtpu: ", name, ": ", why, kInstead);
+  run_on_cpu(op, stack, why);
 }
 
 }  // namespace
+
+void fall_back(const OpSpec& spec, const std::string& why, torch::jit::Stack* stack) {
+  auto name = operator_name(spec.overload);
+  auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name.name.c_str(), name.overload_name.c_str());
+  bool on_cpu = op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
+  if (!on_cpu || fallback_is_error()) {
+    if (on_cpu) second_look(spec, torch::jit::last(*stack, spec.args.size()));
+    TORCH_CHECK_NOT_IMPLEMENTED(false, "torchtpu: ", name, ": ", why,
+                                on_cpu ? kInstead : " (and the CPU has no kernel for the op)");
+  }
+  run_on_cpu(op, stack, why);
+}
 
 std::map<std::string, int64_t> fallback_counts() {
   std::lock_guard lock(counts().mutex);
@@ -55,6 +96,6 @@ void reset_fallback_counts() {
   counts().calls.clear();
 }
 
-TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>()); }
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_without_entry>()); }
 
 }  // namespace torchtpu::dispatch

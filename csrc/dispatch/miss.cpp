@@ -38,7 +38,7 @@ const cache::Program* resolve_miss(Call& call, uint64_t hash) {
   if (!flight.is_first()) return nullptr;
   auto& tier = cache::MemoryTier::get();
   MissRequest request{call, {}};
-  cache::Program redirect;
+  cache::Redirect redirect;
   for (size_t i = 0; i < call.uses.size(); ++i) {
     const Use& use = call.uses[i];
     std::optional<views::Plan> plan;
@@ -57,10 +57,14 @@ const cache::Program* resolve_miss(Call& call, uint64_t hash) {
     }
     request.plans.push_back(std::move(plan));
   }
-  if (redirect.redirects()) return tier.insert(call.key, hash, std::move(redirect));
+  if (!redirect.gathers.empty()) {
+    cache::Program program;
+    program.redirect = std::make_unique<cache::Redirect>(std::move(redirect));
+    return tier.insert(call.key, hash, std::move(program));
+  }
 
   MissReply reply = handlers().trace(request);
-  if (!reply.program.redirects()) {
+  if (!reply.program.redirect) {
     reply.program.compilation = cache::Compilation::start(std::move(reply.stablehlo), std::move(reply.options));
     if (reply.program.failed()) runtime::guarded(call.spec.overload, [&] { reply.program.compilation->wait(); });
     for (size_t i = 0; i < call.uses.size(); ++i) {

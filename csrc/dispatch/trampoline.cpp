@@ -1,26 +1,34 @@
 #include "dispatch/trampoline.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/Resize.h>
 
 #include "cache/memory_tier.h"
 #include "dispatch/call.h"
 #include "dispatch/execute.h"
+#include "dispatch/fallback.h"
 #include "dispatch/miss.h"
+#include "dispatch/names.h"
 
 namespace torchtpu::dispatch {
 namespace {
 
 // Written arguments take the sizes that PyTorch's meta kernel gave them, with its warning when they held something.
-void apply_resizes(const Call& call, const cache::Program& program) {
-  for (const auto& resize : program.resizes) {
+void apply_resizes(const Call& call, const std::vector<cache::Resize>& resizes) {
+  for (const auto& resize : resizes) {
     const at::Tensor& out = *call.uses[resize.use].tensor;
     at::native::resize_output(out, resize.sizes);
     out.unsafeGetTensorImpl()->set_sizes_and_strides(resize.sizes, resize.strides, out.storage_offset());
   }
 }
 
-// Looks the call up until a program serves it as it is. False: arguments were resized, so the call has to be keyed anew.
-bool find_program(Call& call, Starts& starts, const cache::Program*& program) {
+enum class Found {
+  Program,  // it serves the call as it is
+  Resized,  // arguments were: the call has to be keyed anew
+  Cpu,      // the call is not for the device; the program's redirect says why
+};
+
+Found find_program(Call& call, Starts& starts, const cache::Program*& program) {
   auto& tier = cache::MemoryTier::get();
   for (;;) {
     uint64_t hash = call.key.hash();
@@ -28,17 +36,37 @@ bool find_program(Call& call, Starts& starts, const cache::Program*& program) {
     bool hit = program != nullptr;
     if (!program) program = resolve_miss(call, hash);
     if (!program) continue;
-    if (!program->resizes.empty()) {
-      apply_resizes(call, *program);
-      return false;
+    if (program->redirect) [[unlikely]] {
+      const auto& redirect = *program->redirect;
+      if (!redirect.cpu.empty()) return Found::Cpu;
+      if (!redirect.resizes.empty()) {
+        apply_resizes(call, redirect.resizes);
+        return Found::Resized;
+      }
+      for (uint16_t use : redirect.gathers) call.choose_gather(use);
+      continue;
     }
-    for (uint16_t use : program->gathers) call.choose_gather(use);
-    if (program->redirects()) continue;
     if (find_starts(call, *program, starts)) {
       if (hit) tier.count_hit();
-      return true;
+      return Found::Program;
     }
   }
+}
+
+// No kernel of autograd's counts the writes of torch._foreach_*: elsewhere these are the in-place ops that they are composed of.
+void bump_versions(const Call& call) {
+  if (!std::string_view(call.spec.overload).starts_with("_foreach_")) return;
+  for (const Use& use : call.uses) {
+    if (use.written) use.tensor->unsafeGetTensorImpl()->bump_version();
+  }
+}
+
+// Runs torch's own composition of the op, if it has one.
+bool run_composed(const OpSpec& spec, torch::jit::Stack* stack) {
+  auto op = c10::Dispatcher::singleton().findSchema(operator_name(spec.overload));
+  if (!op || !op->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd)) return false;
+  c10::Dispatcher::singleton().callBoxedForDispatchKey(*op, c10::DispatchKey::CompositeExplicitAutograd, stack);
+  return true;
 }
 
 }  // namespace
@@ -49,14 +77,21 @@ void run(const OpSpec& spec, torch::jit::Stack* stack) {
   for (Check check : spec.checks) {
     if (!check(args)) second_look(spec, args);
   }
-  for (;;) {
+  for (bool resized = false;; resized = true) {
     Call call(spec, args);
-    if (call.overlaps()) second_look(spec, args);
+    if (!resized) {  // PyTorch looks for overlaps before it resizes an out=
+      if (call.writes_in_order() && run_composed(spec, stack)) return;
+      if (call.overlaps()) second_look(spec, args);
+    }
     Starts starts;
     const cache::Program* program;
-    if (!find_program(call, starts, program)) continue;
-    execute(call, *program, starts, stack);
-    return;
+    switch (find_program(call, starts, program)) {
+      case Found::Program:
+        if (C10_UNLIKELY(call.writes_list())) bump_versions(call);
+        return execute(call, *program, starts, stack);
+      case Found::Resized: continue;
+      case Found::Cpu: return fall_back(spec, program->redirect->cpu, stack);
+    }
   }
 }
 

@@ -53,6 +53,7 @@ py::dict describe(const dispatch::Use& use, const std::optional<views::Plan>& pl
   py::dict result;
   result["tensor"] = to_python(*use.tensor);
   result["storage"] = use.storage;
+  result["same"] = use.same;
   result["written"] = use.written;
   result["whole"] = use.whole;
   result["base_sizes"] = to_python(c10::IntArrayRef(base.sizes));
@@ -126,14 +127,25 @@ cache::Result to_result(const py::tuple& result) {
   return list;
 }
 
+std::unique_ptr<cache::Redirect> to_redirect(const py::dict& reply) {
+  auto redirect = std::make_unique<cache::Redirect>();
+  if (reply.contains("cpu")) {
+    redirect->cpu = reply["cpu"].cast<std::string>();
+    return redirect;
+  }
+  if (!reply.contains("resizes")) return nullptr;
+  for (auto item : reply["resizes"]) {
+    auto resize = item.cast<py::tuple>();
+    redirect->resizes.push_back({resize[0].cast<uint16_t>(), to_sizes(resize[1]), to_sizes(resize[2])});
+  }
+  return redirect;
+}
+
 MissReply to_reply(const py::dict& reply) {
   MissReply result;
   auto& program = result.program;
-  for (auto item : reply["resizes"]) {
-    auto resize = item.cast<py::tuple>();
-    program.resizes.push_back({resize[0].cast<uint16_t>(), to_sizes(resize[1]), to_sizes(resize[2])});
-  }
-  if (program.redirects()) return result;
+  program.redirect = to_redirect(reply);
+  if (program.redirect) return result;
   result.stablehlo = reply["stablehlo"].cast<std::string>();
   result.options = reply["options"].cast<std::string>();
   program.origin = reply["origin"].cast<std::string>();

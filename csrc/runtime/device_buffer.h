@@ -67,6 +67,7 @@ class DeviceBuffer {
   pjrt::BufferRef take();
   void store(pjrt::BufferRef buffer);
   void store(PendingRef pending);
+  void store(Value value) { value.pending ? store(std::move(value.pending)) : store(std::move(value.buffer)); }
   // Every later use throws `failure`, until a whole new value is stored.
   void fail(FailureRef failure);
   // Why there is no value, or why the last update did not take place, if nobody has heard of it.

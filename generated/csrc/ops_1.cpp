@@ -161,6 +161,11 @@ const std::vector<OpSpec>& specs() {
       {"abs", "abs", false, false, {{"self", Role::Read}}},
       {"abs.out", "abs", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"abs_", "abs", false, false, {{"self", Role::Write}}},
+      // adaptive_max_pool3d
+      {"adaptive_max_pool3d", "adaptive_max_pool3d", false, false,
+       {{"self", Role::Read}, {"output_size", Role::Static}}},
+      {"adaptive_max_pool3d.out", "adaptive_max_pool3d", false, false,
+       {{"self", Role::Read}, {"output_size", Role::Static}, {"out", Role::Write}, {"indices", Role::Write}}},
       // addmm
       {"addmm", "addmm", false, true, {{"self", Role::Read}, {"mat1", Role::Read}, {"mat2", Role::Read},
        {"beta", Role::Traced, {1, 0}}, {"alpha", Role::Traced, {1}}}},

@@ -85,6 +85,11 @@ const std::vector<OpSpec>& specs() {
       {"acos", "acos", false, false, {{"self", Role::Read}}},
       {"acos.out", "acos", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"acos_", "acos", false, false, {{"self", Role::Write}}},
+      // adaptive_max_pool3d_backward
+      {"adaptive_max_pool3d_backward", "adaptive_max_pool3d_backward", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"indices", Role::Read}}},
+      {"adaptive_max_pool3d_backward.grad_input", "adaptive_max_pool3d_backward", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"indices", Role::Read}, {"grad_input", Role::Write}}},
       // add.Tensor
       {"add.Tensor", "add.Tensor", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}, {checks::alpha_matches_dtype}},
@@ -182,6 +187,12 @@ const std::vector<OpSpec>& specs() {
       {"clamp_min.Tensor_out", "clamp_min.Tensor", false, false,
        {{"self", Role::Read}, {"min", Role::Read}, {"out", Role::Write}}},
       {"clamp_min_.Tensor", "clamp_min.Tensor", false, false, {{"self", Role::Write}, {"min", Role::Read}}},
+      // col2im
+      {"col2im", "col2im", false, false, {{"self", Role::Read}, {"output_size", Role::Static},
+       {"kernel_size", Role::Static}, {"dilation", Role::Static}, {"padding", Role::Static}, {"stride", Role::Static}}},
+      {"col2im.out", "col2im", false, false, {{"self", Role::Read}, {"output_size", Role::Static},
+       {"kernel_size", Role::Static}, {"dilation", Role::Static}, {"padding", Role::Static}, {"stride", Role::Static},
+       {"out", Role::Write}}},
       // constant_pad_nd
       {"constant_pad_nd", "constant_pad_nd", false, false,
        {{"self", Role::Read}, {"pad", Role::Static}, {"value", Role::Traced, {0}}}, {checks::value_fits_self}},
@@ -389,6 +400,9 @@ const std::vector<OpSpec>& specs() {
       // polar
       {"polar", "polar", false, false, {{"abs", Role::Read}, {"angle", Role::Read}}},
       {"polar.out", "polar", false, false, {{"abs", Role::Read}, {"angle", Role::Read}, {"out", Role::Write}}},
+      // polygamma
+      {"polygamma", "polygamma", false, false, {{"n", Role::Static}, {"self", Role::Read}}},
+      {"polygamma.out", "polygamma", false, false, {{"n", Role::Static}, {"self", Role::Read}, {"out", Role::Write}}},
       // pow.Tensor_Tensor
       {"pow.Tensor_Tensor", "pow.Tensor_Tensor", false, false, {{"self", Role::Read}, {"exponent", Role::Read}}},
       {"pow.Tensor_Tensor_out", "pow.Tensor_Tensor", false, false,

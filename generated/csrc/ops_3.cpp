@@ -14,6 +14,16 @@ const std::vector<OpSpec>& specs() {
       {"__rshift__.Tensor_out", "__rshift__.Tensor", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"__irshift__.Tensor", "__rshift__.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // _adaptive_avg_pool3d
+      {"_adaptive_avg_pool3d", "_adaptive_avg_pool3d", false, false,
+       {{"self", Role::Read}, {"output_size", Role::Static}}},
+      {"_adaptive_avg_pool3d.out", "_adaptive_avg_pool3d", false, false,
+       {{"self", Role::Read}, {"output_size", Role::Static}, {"out", Role::Write}}},
+      // _adaptive_avg_pool3d_backward
+      {"_adaptive_avg_pool3d_backward", "_adaptive_avg_pool3d_backward", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}}},
+      {"_adaptive_avg_pool3d_backward.out", "_adaptive_avg_pool3d_backward", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"out", Role::Write}}},
       // _foreach_abs
       {"_foreach_abs", "_foreach_abs", false, false, {{"self", Role::Read}}},
       {"_foreach_abs.out", "_foreach_abs", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -242,6 +252,11 @@ const std::vector<OpSpec>& specs() {
       {"i0", "i0", false, false, {{"self", Role::Read}}},
       {"i0.out", "i0", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"i0_", "i0", false, false, {{"self", Role::Write}}},
+      // im2col
+      {"im2col", "im2col", false, false, {{"self", Role::Read}, {"kernel_size", Role::Static},
+       {"dilation", Role::Static}, {"padding", Role::Static}, {"stride", Role::Static}}},
+      {"im2col.out", "im2col", false, false, {{"self", Role::Read}, {"kernel_size", Role::Static},
+       {"dilation", Role::Static}, {"padding", Role::Static}, {"stride", Role::Static}, {"out", Role::Write}}},
       // index.Tensor
       {"index.Tensor", "index.Tensor", false, false, {{"self", Role::Read}, {"indices", Role::Read}}},
       {"index.Tensor_out", "index.Tensor", false, false,

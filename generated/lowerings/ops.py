@@ -16,6 +16,7 @@ from torchtpu.lowerings import dropout as dropout_family
 from torchtpu.lowerings import elementwise as elementwise_family
 from torchtpu.lowerings import embedding as embedding_family
 from torchtpu.lowerings import foreach as foreach_family
+from torchtpu.lowerings import gamma as gamma_family
 from torchtpu.lowerings import indexing as indexing_family
 from torchtpu.lowerings import loss as loss_family
 from torchtpu.lowerings import matmul as matmul_family
@@ -29,6 +30,7 @@ from torchtpu.lowerings import reduction as reduction_family
 from torchtpu.lowerings import resample as resample_family
 from torchtpu.lowerings import scan as scan_family
 from torchtpu.lowerings import shape as shape_family
+from torchtpu.lowerings import sliding as sliding_family
 from torchtpu.lowerings import softmax as softmax_family
 from torchtpu.lowerings import sorting as sorting_family
 from torchtpu.lowerings import transformer as transformer_family
@@ -74,6 +76,16 @@ def _adaptive_avg_pool2d(self, output_size):
 def _adaptive_avg_pool2d_backward(grad_output, self):
     # _adaptive_avg_pool2d_backward
     return resample_family.adaptive_avg_pool2d_backward(grad_output=grad_output, self=self)
+
+
+def _adaptive_avg_pool3d(self, output_size):
+    # _adaptive_avg_pool3d
+    return resample_family.adaptive_avg_pool(self=self, output_size=output_size)
+
+
+def _adaptive_avg_pool3d_backward(grad_output, self):
+    # _adaptive_avg_pool3d_backward
+    return resample_family.adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
 
 
 def _conj_physical(self):
@@ -484,6 +496,16 @@ def adaptive_max_pool2d_backward(grad_output, self, indices):
     return pooling_family.adaptive_max_pool2d_backward(grad_output=grad_output, self=self, indices=indices)
 
 
+def adaptive_max_pool3d(self, output_size):
+    # adaptive_max_pool3d
+    return pooling_family.adaptive_max_pool(self=self, output_size=output_size)
+
+
+def adaptive_max_pool3d_backward(grad_output, self, indices):
+    # adaptive_max_pool3d_backward
+    return pooling_family.adaptive_max_pool3d_backward(grad_output=grad_output, self=self, indices=indices)
+
+
 def add_Tensor(self, other, alpha):
     # add.Tensor
     return arithmetic_family.add(self=self, other=other, alpha=alpha)
@@ -764,6 +786,12 @@ def clamp_min_Tensor(self, min):
     return jnp.maximum(self, min)
 
 
+def col2im(self, output_size, kernel_size, dilation, padding, stride):
+    # col2im
+    return sliding_family.col2im(self=self, output_size=output_size, kernel_size=kernel_size, dilation=dilation,
+        padding=padding, stride=stride)
+
+
 def complex(real, imag):
     # complex
     return lax.complex(*jnp.broadcast_arrays(real, imag))
@@ -835,7 +863,7 @@ def cumsum(self, dim, dtype):
 
 def digamma(self):
     # digamma
-    return elementwise_family.digamma(self=self)
+    return gamma_family.digamma(self=self)
 
 
 def div_Tensor(self, other):
@@ -1107,6 +1135,11 @@ def hypot(self, other):
 def i0(self):
     # i0
     return elementwise_family.i0(self=self)
+
+
+def im2col(self, kernel_size, dilation, padding, stride):
+    # im2col
+    return sliding_family.im2col(self=self, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
 
 
 def index_Tensor(self, indices):
@@ -1611,6 +1644,11 @@ def pixel_unshuffle(self, downscale_factor):
 def polar(abs, angle):
     # polar
     return lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
+
+
+def polygamma(n, self):
+    # polygamma
+    return gamma_family.polygamma(n=n, self=self)
 
 
 def pow_Scalar(self, exponent):
@@ -2202,6 +2240,16 @@ ENTRIES: dict[str, Entry] = {
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
         _adaptive_avg_pool2d_backward,
     ),
+    "_adaptive_avg_pool3d": Entry(
+        "_adaptive_avg_pool3d",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
+        _adaptive_avg_pool3d,
+    ),
+    "_adaptive_avg_pool3d_backward": Entry(
+        "_adaptive_avg_pool3d_backward",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
+        _adaptive_avg_pool3d_backward,
+    ),
     "_conj_physical": Entry(
         "_conj_physical",
         (Param("self", "Tensor", True),),
@@ -2647,6 +2695,16 @@ ENTRIES: dict[str, Entry] = {
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("indices", "Tensor", True)),
         adaptive_max_pool2d_backward,
     ),
+    "adaptive_max_pool3d": Entry(
+        "adaptive_max_pool3d",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
+        adaptive_max_pool3d,
+    ),
+    "adaptive_max_pool3d_backward": Entry(
+        "adaptive_max_pool3d_backward",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("indices", "Tensor", True)),
+        adaptive_max_pool3d_backward,
+    ),
     "add.Tensor": Entry(
         "add.Tensor",
         (Param("self", "Tensor", True), Param("other", "Tensor", True), Param("alpha", "Scalar", True)),
@@ -3003,6 +3061,12 @@ ENTRIES: dict[str, Entry] = {
         clamp_min_Tensor,
         promote="default",
         promoted=("self", "min"),
+    ),
+    "col2im": Entry(
+        "col2im",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("kernel_size", "int[]", False),
+         Param("dilation", "int[]", False), Param("padding", "int[]", False), Param("stride", "int[]", False)),
+        col2im,
     ),
     "complex": Entry(
         "complex",
@@ -3460,6 +3524,12 @@ ENTRIES: dict[str, Entry] = {
         i0,
         promote="int_to_float",
         promoted=("self",),
+    ),
+    "im2col": Entry(
+        "im2col",
+        (Param("self", "Tensor", True), Param("kernel_size", "int[]", False), Param("dilation", "int[]", False),
+         Param("padding", "int[]", False), Param("stride", "int[]", False)),
+        im2col,
     ),
     "index.Tensor": Entry(
         "index.Tensor",
@@ -4131,6 +4201,13 @@ ENTRIES: dict[str, Entry] = {
         (Param("abs", "Tensor", True), Param("angle", "Tensor", True)),
         polar,
     ),
+    "polygamma": Entry(
+        "polygamma",
+        (Param("n", "int", False), Param("self", "Tensor", True)),
+        polygamma,
+        promote="int_to_float",
+        promoted=("self",),
+    ),
     "pow.Scalar": Entry(
         "pow.Scalar",
         (Param("self", "Scalar", True), Param("exponent", "Tensor", True)),
@@ -4302,6 +4379,8 @@ ENTRIES: dict[str, Entry] = {
         (Param("input", "Tensor", True), Param("hx", "Tensor", True), Param("w_ih", "Tensor", True),
          Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True)),
         rnn_tanh_cell,
+        dtypes=("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+        dtypes_reason="of integers it is torch's default dtype that no lowering knows",
     ),
     "roll": Entry(
         "roll",
@@ -4854,6 +4933,10 @@ OVERLOADS: dict[str, str] = {
     "_adaptive_avg_pool2d.out": "_adaptive_avg_pool2d",
     "_adaptive_avg_pool2d_backward": "_adaptive_avg_pool2d_backward",
     "_adaptive_avg_pool2d_backward.out": "_adaptive_avg_pool2d_backward",
+    "_adaptive_avg_pool3d": "_adaptive_avg_pool3d",
+    "_adaptive_avg_pool3d.out": "_adaptive_avg_pool3d",
+    "_adaptive_avg_pool3d_backward": "_adaptive_avg_pool3d_backward",
+    "_adaptive_avg_pool3d_backward.out": "_adaptive_avg_pool3d_backward",
     "_conj_physical": "_conj_physical",
     "_conj_physical.out": "_conj_physical",
     "_foreach_abs": "_foreach_abs",
@@ -5055,6 +5138,10 @@ OVERLOADS: dict[str, str] = {
     "adaptive_max_pool2d.out": "adaptive_max_pool2d",
     "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward",
     "adaptive_max_pool2d_backward.grad_input": "adaptive_max_pool2d_backward",
+    "adaptive_max_pool3d": "adaptive_max_pool3d",
+    "adaptive_max_pool3d.out": "adaptive_max_pool3d",
+    "adaptive_max_pool3d_backward": "adaptive_max_pool3d_backward",
+    "adaptive_max_pool3d_backward.grad_input": "adaptive_max_pool3d_backward",
     "add.Tensor": "add.Tensor",
     "add.out": "add.Tensor",
     "add_.Tensor": "add.Tensor",
@@ -5192,6 +5279,8 @@ OVERLOADS: dict[str, str] = {
     "clamp_min.Tensor": "clamp_min.Tensor",
     "clamp_min.Tensor_out": "clamp_min.Tensor",
     "clamp_min_.Tensor": "clamp_min.Tensor",
+    "col2im": "col2im",
+    "col2im.out": "col2im",
     "complex": "complex",
     "complex.out": "complex",
     "conj_physical.out": "conj_physical",
@@ -5363,6 +5452,8 @@ OVERLOADS: dict[str, str] = {
     "i0": "i0",
     "i0.out": "i0",
     "i0_": "i0",
+    "im2col": "im2col",
+    "im2col.out": "im2col",
     "index.Tensor": "index.Tensor",
     "index.Tensor_out": "index.Tensor",
     "index_add": "index_add",
@@ -5596,6 +5687,8 @@ OVERLOADS: dict[str, str] = {
     "pixel_unshuffle.out": "pixel_unshuffle",
     "polar": "polar",
     "polar.out": "polar",
+    "polygamma": "polygamma",
+    "polygamma.out": "polygamma",
     "pow.Scalar": "pow.Scalar",
     "pow.Scalar_out": "pow.Scalar",
     "pow.Tensor_Scalar": "pow.Tensor_Scalar",

@@ -304,8 +304,6 @@ class TestDigamma(OpTest):
     entry = "digamma"
     aten = "digamma"
     overloads = ("digamma", "digamma.out", "digamma_")
-    tol = {"f32": 2e-05}
-    xfail = {"backward": "its derivative is polygamma, which has no entry yet"}
 
 
 class TestDot(OpTest):
@@ -514,7 +512,6 @@ class TestNativeGroupNorm(OpTest):
     entry = "native_group_norm"
     aten = "native_group_norm"
     overloads = ("native_group_norm", "native_group_norm.out")
-    xfail = {"noncontiguous": "the CPU refuses inputs that are not contiguous, the device takes them"}
 
 
 class TestNativeLayerNormBackward(OpTest):

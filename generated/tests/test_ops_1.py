@@ -152,6 +152,12 @@ class TestAbs(OpTest):
     overloads = ("abs", "abs.out", "abs_")
 
 
+class TestAdaptiveMaxPool3d(OpTest):
+    entry = "adaptive_max_pool3d"
+    aten = "adaptive_max_pool3d"
+    overloads = ("adaptive_max_pool3d", "adaptive_max_pool3d.out")
+
+
 class TestAddmm(OpTest):
     entry = "addmm"
     aten = "addmm"
@@ -395,7 +401,6 @@ class TestLstmCell(OpTest):
     overloads = ("lstm_cell",)
     tol = {"bf16": 0.02}
     samples = "cell"
-    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestLtTensor(OpTest):
@@ -420,7 +425,6 @@ class TestMedianDim(OpTest):
     entry = "median.dim"
     aten = "median"
     overloads = ("median.dim", "median.dim_values")
-    xfail = {"noncontiguous": "the CPU selects within an expanded input in place, and so finds wrong values"}
 
 
 class TestMinimum(OpTest):
@@ -544,7 +548,7 @@ class TestRnnTanhCell(OpTest):
     overloads = ("rnn_tanh_cell",)
     tol = {"bf16": 0.02}
     samples = "cell"
-    dtypes = ("float16", "bfloat16", "float32", "float64")
+    dtypes = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
 class TestRound(OpTest):

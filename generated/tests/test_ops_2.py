@@ -83,6 +83,12 @@ class TestAcos(OpTest):
     overloads = ("acos", "acos.out", "acos_")
 
 
+class TestAdaptiveMaxPool3dBackward(OpTest):
+    entry = "adaptive_max_pool3d_backward"
+    aten = "adaptive_max_pool3d_backward"
+    overloads = ("adaptive_max_pool3d_backward", "adaptive_max_pool3d_backward.grad_input")
+
+
 class TestAddTensor(OpTest):
     entry = "add.Tensor"
     aten = "add"
@@ -205,6 +211,13 @@ class TestClampMinTensor(OpTest):
     overloads = ("clamp_min.Tensor", "clamp_min.Tensor_out", "clamp_min_.Tensor")
 
 
+class TestCol2im(OpTest):
+    entry = "col2im"
+    aten = "col2im"
+    overloads = ("col2im", "col2im.out")
+    samples = "sliding"
+
+
 class TestConstantPadNd(OpTest):
     entry = "constant_pad_nd"
     aten = "constant_pad_nd"
@@ -282,7 +295,6 @@ class TestGruCell(OpTest):
     overloads = ("gru_cell",)
     tol = {"bf16": 0.02}
     samples = "cell"
-    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestHardswishBackward(OpTest):
@@ -405,7 +417,6 @@ class TestNativeGroupNormBackward(OpTest):
     entry = "native_group_norm_backward"
     aten = "native_group_norm_backward"
     overloads = ("native_group_norm_backward", "native_group_norm_backward.out")
-    xfail = {"noncontiguous": "the CPU reads inputs that are not contiguous as if they were"}
 
 
 class TestNextafter(OpTest):
@@ -448,6 +459,12 @@ class TestPolar(OpTest):
     entry = "polar"
     aten = "polar"
     overloads = ("polar", "polar.out")
+
+
+class TestPolygamma(OpTest):
+    entry = "polygamma"
+    aten = "polygamma"
+    overloads = ("polygamma", "polygamma.out")
 
 
 class TestPowTensorTensor(OpTest):
@@ -523,7 +540,6 @@ class TestRnnReluCell(OpTest):
     overloads = ("rnn_relu_cell",)
     tol = {"bf16": 0.02}
     samples = "cell"
-    dtypes = ("float16", "bfloat16", "float32", "float64")
 
 
 class TestRsqrt(OpTest):

@@ -9,6 +9,20 @@ class TestRshiftTensor(OpTest):
     overloads = ("__rshift__.Tensor", "__rshift__.Tensor_out", "__irshift__.Tensor")
 
 
+class TestAdaptiveAvgPool3d(OpTest):
+    entry = "_adaptive_avg_pool3d"
+    aten = "_adaptive_avg_pool3d"
+    overloads = ("_adaptive_avg_pool3d", "_adaptive_avg_pool3d.out")
+    tol = {"bf16": {"rtol": 0.02, "atol": 0.05}}
+
+
+class TestAdaptiveAvgPool3dBackward(OpTest):
+    entry = "_adaptive_avg_pool3d_backward"
+    aten = "_adaptive_avg_pool3d_backward"
+    overloads = ("_adaptive_avg_pool3d_backward", "_adaptive_avg_pool3d_backward.out")
+    tol = {"bf16": {"rtol": 0.02, "atol": 0.01}}
+
+
 class TestForeachAbs(OpTest):
     entry = "_foreach_abs"
     aten = "_foreach_abs"
@@ -286,6 +300,13 @@ class TestI0(OpTest):
     entry = "i0"
     aten = "i0"
     overloads = ("i0", "i0.out", "i0_")
+
+
+class TestIm2col(OpTest):
+    entry = "im2col"
+    aten = "im2col"
+    overloads = ("im2col", "im2col.out")
+    samples = "sliding"
 
 
 class TestIndexTensor(OpTest):

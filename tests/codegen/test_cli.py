@@ -59,7 +59,7 @@ def test_prints_a_line_for_each_changed_entry(regen: Regen) -> None:
         """\
 expm1: 3 registrations, 1 lowering, 8 tests
 exp: 3 registrations, 1 lowering, 8 tests
-2 entries; 15 files changed
+2 entries; 16 files changed
 """,
     )
     code, out, _ = regen()
@@ -235,6 +235,7 @@ def test_show(regen: Regen) -> None:
         """\
 expm1: lowering: jnp.expm1
   schema: expm1(Tensor self) -> Tensor
+  autocast: fp32, as in ATen
 
 variants
   expm1(Tensor self) -> Tensor
@@ -264,6 +265,18 @@ tests
     )
     assert regen("show", "expm2")[2] == "spec.yaml has no entry for 'expm2'; did you mean 'expm1'?\n"
     assert regen("show", "erfinv")[2] == "spec.yaml has no entry for 'erfinv'; add one with: tools/regen new erfinv\n"
+
+
+def test_show_what_an_entry_narrows(regen: Regen) -> None:
+    fields = ("dtypes: {only: [f32, complex], reason: why}", "autocast: {policy: fallthrough, reason: why}")
+    regen.edit("lowering: jnp.expm1", "\n    ".join(("lowering: jnp.expm1", *fields)))
+    assert_expected_inline(
+        "\n".join(regen("show", "expm1")[1].splitlines()[1:4]),
+        """\
+  schema: expm1(Tensor self) -> Tensor
+  dtypes: float32, complex64, complex128; others run on the CPU
+  autocast: fallthrough, by this entry""",
+    )
 
 
 def test_explain(regen: Regen) -> None:

@@ -135,7 +135,7 @@ def test_test_plan() -> None:
     assert checked.tests.names == (*distribution.tests.names, "checks")
     assert plan("{op: add.Tensor, expr: self, checks: [alpha_matches_dtype]}").tests.names[-1] == "checks"
     narrowed = plan("{op: mm, expr: self, dtypes: {only: [f32, bool], reason: to show it}}")
-    assert narrowed.tests.dtypes == ("float32", "bool")
+    assert narrowed.dtypes == ("float32", "bool")
 
 
 def test_shards_depend_on_the_name_alone() -> None:

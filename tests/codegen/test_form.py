@@ -235,6 +235,82 @@ ops.yaml:5:14: E102 op 'add.Tensor' promotes in two ways
     )
 
 
+def test_E102_autocast() -> None:
+    found = diagnose(
+        """
+        - op: expm1
+          lowering: jnp.expm1
+          promote: int_to_float
+          autocast: {policy: fp32, reason: as everywhere}
+        - op: add.Tensor
+          expr: self + alpha * other
+          autocast: {policy: fallthrough, reason: as everywhere}
+        - op: mm
+          lowering: matmul.mm
+          autocast: lowest
+        - custom: "tpu::scale_(Tensor(a!) self, float factor) -> Tensor(a!)"
+          doc: Scales a tensor.
+          expr: self * factor
+          autocast: lower
+        - custom: "tpu::scale(Tensor self, float factor) -> Tensor"
+          doc: Needs no reason, since ATen knows nothing of it.
+          expr: self * factor
+          autocast: fallthrough
+        """
+    )
+    assert_expected_inline(
+        found,
+        """\
+ops.yaml:6:15: E102 'fp32' is not a value of 'autocast' of op 'expm1': ATen does the same, its list says so
+  |
+6 |     autocast: {policy: fp32, reason: as everywhere}
+  |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: delete it, or write one of lower, promote, fallthrough
+ops.yaml:9:15: E102 'fallthrough' is not a value of 'autocast' of op 'add.Tensor': ATen does the same, none of its lists has the op
+  |
+9 |     autocast: {policy: fallthrough, reason: as everywhere}
+  |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: delete it, or write one of lower, fp32, promote
+ops.yaml:12:15: E102 'lowest' is not a value of 'autocast' of op 'mm'; did you mean 'lower'?
+   |
+12 |     autocast: lowest
+   |               ^^^^^^
+   = help: write one of lower, fp32, promote, fallthrough
+ops.yaml:16:15: E102 'lower' is not a value of 'autocast' of op 'tpu::scale_': what is written to a cast of 'self' would be lost
+   |
+16 |     autocast: lower
+   |               ^^^^^
+   = help: write fallthrough, or make the op functional""",
+    )
+
+
+def test_E102_dtypes_without_effect() -> None:
+    found = diagnose(
+        """
+        - op: as_strided
+          native: as_strided
+          dtypes: {only: [float], reason: to see}
+        - op: mm
+          lowering: matmul.mm
+          dtypes: {only: [], reason: to see}
+        """
+    )
+    assert_expected_inline(
+        found,
+        """\
+ops.yaml:5:5: E102 'dtypes' of op 'as_strided' would have no effect: what is native decides for itself
+  |
+5 |     dtypes: {only: [float], reason: to see}
+  |     ^^^^^^
+  = help: check them in the C++ function
+ops.yaml:8:13: E102 'dtypes' of op 'mm' leaves nothing to the device
+  |
+8 |     dtypes: {only: [], reason: to see}
+  |             ^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: name those that it takes, or delete the entry""",
+    )
+
+
 def test_E103_no_implementation() -> None:
     found = diagnose(
         """

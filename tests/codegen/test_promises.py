@@ -67,12 +67,36 @@ ops.yaml:5:13: E401 'mm' narrows its dtypes without a reason
     )
 
 
+def test_E401_another_autocast_policy() -> None:
+    found = diagnose(
+        """
+        - op: mm
+          lowering: matmul.mm
+          autocast: fp32
+        - custom: "tpu::scale(Tensor self, float factor) -> Tensor"
+          doc: ATen has no policy for it.
+          expr: self * factor
+          autocast: fp32
+        """
+    )
+    assert_expected_inline(
+        found,
+        """\
+ops.yaml:5:15: E401 'mm' leaves ATen's autocast policy without a reason
+  |
+5 |     autocast: fp32
+  |               ^^^^
+  = help: write autocast: {policy: fp32, reason: '...'}""",
+    )
+
+
 def test_E401_is_satisfied_by_a_reason() -> None:
     found = diagnose(
         """
         - op: mm
           lowering: matmul.mm
           dtypes: {only: [float], reason: nothing else is multiplied}
+          autocast: {policy: fp32, reason: to see the difference}
           tests: {tol: {f32: {rtol: 0.1, reason: one pass of bfloat16}}}
         """
     )

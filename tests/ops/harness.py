@@ -176,8 +176,17 @@ class OpTest:
     def test_noncontiguous(self) -> None:
         for change in (_transposed, _strided, _expanded):
             for call in self._calls(count=2):
-                ours, theirs = (side.map(change) for side in call.both())
-                assert_same_outcome(ours, theirs, strides=False, **self._tolerance(self._main_dtype()))
+                ours, theirs = (outcome(side.map(change)) for side in call.both())
+                try:
+                    self._compare_outcomes(ours, theirs)
+                except AssertionError:
+                    # Some CPU kernels refuse, or misread, what is not contiguous: then they are right about a copy.
+                    copied = call.to("cpu").map(change).map(torch.Tensor.contiguous)
+                    self._compare_outcomes(ours, outcome(copied))
+
+    def _compare_outcomes(self, ours: Any, theirs: Any) -> None:
+        tolerance = self._tolerance(self._main_dtype())
+        assert_same_outcome(lambda: ours, lambda: theirs, strides=False, **tolerance)
 
     def test_zero_size(self) -> None:
         """All tensors without rows. Not for a backward: the CPU's kernels trust the sizes that a forward gave."""

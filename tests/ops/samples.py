@@ -23,6 +23,8 @@ _CONVOLUTIONS = (
 OPINFOS: dict[str, tuple[str, ...]] = {
     "_adaptive_avg_pool2d": ("nn.functional.adaptive_avg_pool2d",),
     "_adaptive_avg_pool2d_backward": ("nn.functional.adaptive_avg_pool2d",),
+    "_adaptive_avg_pool3d": ("nn.functional.adaptive_avg_pool3d",),
+    "_adaptive_avg_pool3d_backward": ("nn.functional.adaptive_avg_pool3d",),
     "_index_put_impl_": ("index_put",),
     "_local_scalar_dense": ("item",),
     "_log_softmax": ("log_softmax",),
@@ -120,6 +122,17 @@ def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
     if entry.startswith("_thnn_fused_lstm_cell"):
         return [(torch.lstm_cell, (small((2, 3)), [small((2, 4)), small((2, 4))], *cell(gates=4)))]
     return []
+
+
+def sliding(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Blocks that overlap, that leave gaps, and that reach into the padding; of a batch and of one image."""
+    images = [make_tensor(shape, device="cpu", dtype=dtype) for shape in ((2, 3, 6, 5), (1, 2, 7, 8), (3, 6, 5))]
+    numbers = [([2, 3], [1, 1], [0, 0], [1, 1]), ([3, 2], [2, 1], [1, 2], [2, 3]), ([2, 2], [1, 2], [1, 0], [1, 2])]
+    unfolded = [((image, *each), {}) for image, each in zip(images, numbers)]
+    if entry == "im2col":
+        return unfolded
+    columns = (torch.ops.aten.im2col(image.float(), *each).to(dtype) for image, each in zip(images, numbers))
+    return [((column, list(image.shape[-2:]), *each), {}) for column, image, each in zip(columns, images, numbers)]
 
 
 # How many numbers a distribution is judged by.

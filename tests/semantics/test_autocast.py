@@ -17,7 +17,7 @@ def test_every_op_that_cuda_casts_is_cast() -> None:
     )
     of_cuda_alone = {"aten::cudnn_convolution", "aten::cudnn_convolution_transpose"}
     assert cudas - ours == of_cuda_alone, "ops that CUDA casts and tpu does not"
-    assert ours - cudas == set(), "ops that tpu casts and CUDA does not"
+    assert {name for name in ours - cudas if name.startswith("aten::")} == set(), "ops that tpu casts and CUDA does not"
 
 
 def _like(device: str, dtype: torch.dtype, *shape: int) -> torch.Tensor:

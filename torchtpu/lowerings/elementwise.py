@@ -36,13 +36,6 @@ def round_decimals(self: Array, decimals: int) -> Array:
     return jnp.round(self * scale) / scale if decimals >= 0 else jnp.round(self / scale) * scale
 
 
-def digamma(self: Array) -> Array:
-    """Poles: digamma(+-0) is -+inf, and nan at the negative integers."""
-    negative_integer = (self < 0) & (self == jnp.floor(self))
-    pole = jnp.copysign(lax.full_like(self, jnp.inf), -self)
-    return where(self == 0, pole, where(negative_integer, jnp.nan, lax.digamma(self)))
-
-
 def i0(self: Array) -> Array:
     """The modified Bessel function; XLA has the scaled form, exp(-|x|) I0(x)."""
     return jnp.exp(jnp.abs(self)) * lax.bessel_i0e(self)

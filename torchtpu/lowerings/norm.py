@@ -180,7 +180,8 @@ def _refuse_other_channels(channels: int, *parameters: Array | None) -> None:
     """An error of our own: the CPU's kernel reads beyond the end of parameters that are too short."""
     for parameter in parameters:
         if parameter is not None and parameter.size != channels:
-            raise NotImplementedError(f"a parameter of batch norm has {parameter.size} elements for {channels} channels")
+            sizes = f"{parameter.size} elements for {channels} channels"
+            raise NotImplementedError(f"a parameter of batch norm has {sizes}")
 
 
 def _blend(running: Array | None, new: Array, momentum: Array) -> Array | None:

@@ -146,5 +146,5 @@ def avg_pool(
 
 max_pool2d, max_pool3d = (partial(max_pool_with_indices, rank=rank) for rank in (2, 3))
 max_pool2d_backward, max_pool3d_backward = (partial(max_pool_with_indices_backward, rank=rank) for rank in (2, 3))
-adaptive_max_pool2d_backward = partial(scatter_to_plane, rank=2)
+adaptive_max_pool2d_backward, adaptive_max_pool3d_backward = (partial(scatter_to_plane, rank=rank) for rank in (2, 3))
 avg_pool2d, avg_pool3d = (partial(avg_pool, rank=rank) for rank in (2, 3))

@@ -122,7 +122,9 @@ def upsample_backward(
 
 
 nearest_exact_taps = partial(nearest_taps, exact=True)
-adaptive_avg_pool2d_backward = partial(adaptive_avg_pool_backward, rank=2)
+adaptive_avg_pool2d_backward, adaptive_avg_pool3d_backward = (
+    partial(adaptive_avg_pool_backward, rank=rank) for rank in (2, 3)
+)
 nearest, nearest_backward = (partial(each, make_taps=nearest_taps) for each in (upsample, upsample_backward))
 nearest_exact, nearest_exact_backward = (
     partial(each, make_taps=nearest_exact_taps) for each in (upsample, upsample_backward)

@@ -12,7 +12,7 @@ from torchtpu.miss.jax_setup import claim, tracing  # first: it decides where JA
 
 import jax  # noqa: E402  isort:skip
 
-from torchtpu.miss import meta, words
+from torchtpu.miss import meta, narrowed, words
 from torchtpu.miss.call import Call, parse
 from torchtpu.miss.errors import LoweringError
 from torchtpu.miss.lower import compile_options, to_artifact
@@ -26,6 +26,8 @@ def trace(request: dict[str, Any]) -> dict[str, Any]:
     try:
         with torch._C.DisableTorchFunction():
             return _answer(parse(request))
+    except narrowed.OutsideDtypes as outside:
+        return {"cpu": str(outside)}
     finally:
         request["args"].clear()
         request["uses"].clear()
@@ -33,6 +35,7 @@ def trace(request: dict[str, Any]) -> dict[str, Any]:
 
 def _answer(call: Call) -> dict[str, Any]:
     claim(call.platform)
+    narrowed.check(call)
     promised = _meta(call)
     if promised and promised.resized:
         return {"resizes": [(use, sizes, strides) for use, (sizes, strides) in promised.resized.items()]}
@@ -64,7 +67,7 @@ def _lower(call: Call, promised: meta.Meta | None) -> dict[str, Any]:
         return _trace(Program(call, promised))
     except NeedsResize as resize:
         return {"resizes": [(use, s, _contiguous_strides(s)) for use, s in resize.sizes.items()]}
-    except (LoweringError, NotImplementedError):
+    except (LoweringError, NotImplementedError, narrowed.OutsideDtypes):
         raise
     except Exception as error:
         # Some arguments only kernels refuse, and meta has none.
@@ -83,7 +86,6 @@ def _trace(program: Program) -> dict[str, Any]:
         traced, layout = _trace_with(program, storages, has_words)
     call = program.call
     return {
-        "resizes": [],
         "origin": _origin(),
         "stablehlo": to_artifact(traced, call.platform, call.stablehlo_version),
         "options": compile_options(call.portable),

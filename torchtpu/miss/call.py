@@ -17,6 +17,7 @@ _MEMORY_FORMATS = (torch.contiguous_format, torch.preserve_format, torch.channel
 class Use:
     """A tensor argument on the device: number `index` of the call, over the storage first met as number `storage`.
 
+    same: the first use that is the same tensor, if one of the two is written; else its own index.
     tensor: a meta tensor like it. What is traced may live on in caches and cycles, and must not keep device memory.
     """
 
@@ -24,6 +25,7 @@ class Use:
     tensor: torch.Tensor
     view: View
     storage: int
+    same: int
     written: bool
     wide: bool
 
@@ -80,6 +82,15 @@ class Call:
         marked = [argument for argument in self.arguments if argument.name in schema]
         return marked + [self.argument(name) for name in self.entry.mutates if name not in schema]
 
+    def asked_dtype(self) -> torch.dtype | None:
+        """The dtype argument. Where there is one and none is given, that of an out= stands for it."""
+        asked = [argument.given for argument in self.arguments if argument.name == "dtype"]
+        if asked and asked[0] is not None:
+            return asked[0]
+        takes_dtype = any(param.name == "dtype" for param in self.entry.params)
+        outs = [argument for argument in self.arguments if argument.is_out]
+        return outs[0].value.tensor.dtype if takes_dtype and outs else None
+
     def signature(self) -> str:
         """The call in one line, for messages: shapes and dtypes in place of tensors."""
         return f"{self.overload}({', '.join(f'{a.name}={_brief(a.value)}' for a in self.arguments)})"
@@ -118,7 +129,7 @@ def given_arguments(op: Any, entry: str, args: list[Any]) -> list[tuple[bool, st
     """(keyword only, name, value) of every argument in the form that torch.ops takes."""
     types = {param.name: param.type for param in ENTRIES[entry].params}
     return [
-        (schema.kwarg_only, schema.name, _given(schema.name, types.get(_python_name(schema.name), ""), value))
+        (schema.kwarg_only, schema.name, _given(schema.name, types.get(python_name(schema.name), ""), value))
         for schema, value in zip(op._schema.arguments, args)
     ]
 
@@ -127,7 +138,7 @@ def _arguments(op, entry, args, uses, numbers) -> tuple[Argument, ...]:
     params = {param.name: param for param in entry.params}
     result = []
     for schema, value in zip(op._schema.arguments, args):
-        param = params.get(_python_name(schema.name))
+        param = params.get(python_name(schema.name))
         kind = param.type if param else str(schema.type)
         traced = param.traced if param else False
         result.append(
@@ -169,7 +180,7 @@ def _use(index: int, use: dict[str, Any]) -> Use:
         neg=tensor.is_neg(),
     )
     like = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-    return Use(index, like, view, use["storage"], use["written"], use["wide"])
+    return Use(index, like, view, use["storage"], use["same"], use["written"], use["wide"])
 
 
 def _without_device_tensors(value: Any) -> Any:
@@ -189,7 +200,7 @@ def _given(name: str, kind: str, value: Any) -> Any:
     return torch.strided if name == "layout" else value
 
 
-def _python_name(name: str) -> str:
+def python_name(name: str) -> str:
     return name + "_" if name in ("from", "lambda", "is", "in", "global") else name
 
 

@@ -17,7 +17,7 @@ from torchtpu import _C
 from torchtpu.generated import ENTRIES, OVERLOADS
 from torchtpu.lowerings.checked import Checked
 from torchtpu.lowerings.promotion import cast
-from torchtpu.miss import dtypes, views
+from torchtpu.miss import dtypes, narrowed, views
 from torchtpu.miss.call import Argument, Call, Number, Use
 from torchtpu.miss.errors import LoweringError
 from torchtpu.miss.meta import Meta
@@ -113,6 +113,7 @@ class _Interpreter(TorchDispatchMode):
 
         results = func(*args, **kwargs)
         inner, bases, starts = self._inner_call(func, entry, args, kwargs)
+        narrowed.check(inner)
         returns = func._schema.returns
         metas = () if not returns else (results,) if len(returns) == 1 else tuple(results)
         program = Program(inner, Meta(metas, {}))
@@ -149,7 +150,7 @@ class _Interpreter(TorchDispatchMode):
             if isinstance(value, (list, tuple)):
                 return [sort(item, traced) for item in value]
             if isinstance(value, torch.Tensor):
-                uses.append(Use(len(uses), value, _view(value), len(uses), False, False))
+                uses.append(Use(len(uses), value, _view(value), len(uses), len(uses), False, False))
                 return uses[-1]
             if traced and value is not None:
                 numbers.append(Number(len(numbers), value, True))
@@ -163,7 +164,7 @@ class _Interpreter(TorchDispatchMode):
             kind = param.type if param else str(schema.type)
             value = sort(given, bool(param and param.traced))
             arguments.append(Argument(schema.name, kind, schema.is_out, schema.kwarg_only, value, given))
-        call = Call(func.name().removeprefix("aten::"), [], func, entry, tuple(arguments), tuple(uses), tuple(numbers), 0,
+        call = Call(func.name().removeprefix("aten::"), [], func, entry, tuple(arguments), tuple(uses), tuple(numbers), (),
                     self.call.platform, self.call.portable, self.call.stablehlo_version)  # fmt: skip
         bases = {use.storage: self._base(use.tensor) for use in uses}
         starts = {use.index: use.view.starts_at(use.tensor.storage_offset()) for use in uses}

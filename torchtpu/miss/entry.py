@@ -25,6 +25,7 @@ class Entry:
     data_sizes: for `sizes: {data: ...}`: the lowering returns padded outputs followed by the number of valid rows.
     mutates: arguments that the op writes though its schema does not say so; their new values follow the outputs.
     returns: the names of the schema's returns that the lowering yields, or None for all.
+    dtypes: the names of the dtypes that the device computes, or None for all; dtypes_reason: why not the others.
     """
 
     name: str
@@ -41,3 +42,5 @@ class Entry:
     data_sizes: bool = False
     mutates: tuple[str, ...] = ()
     returns: tuple[str, ...] | None = None
+    dtypes: tuple[str, ...] | None = None
+    dtypes_reason: str = ""

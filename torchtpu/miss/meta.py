@@ -150,7 +150,9 @@ def _on_meta(argument: Argument, value: Any, given: Any, stand_ins: dict[int, to
         return [_on_meta(argument, item, original, stand_ins) for item, original in zip(value, given)]
     if isinstance(value, Use):
         tensor = value.tensor
-        meta = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+        meta = stand_ins.get(value.same)
+        if meta is None:
+            meta = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
         stand_ins[value.index] = meta
         return meta
     if isinstance(value, Number):
@@ -159,10 +161,11 @@ def _on_meta(argument: Argument, value: Any, given: Any, stand_ins: dict[int, to
 
 
 class _CpuCopies:
-    """Copies of arguments that alias, overlap and are strided as the arguments are: some of PyTorch's errors are about that."""
+    """Copies that are the same, alias, overlap and are strided as the arguments are: some of PyTorch's errors are about that."""
 
     def __init__(self) -> None:
         self._storages: dict[int, torch.Tensor] = {}
+        self._tensors: dict[int, torch.Tensor] = {}
 
     def of(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -171,6 +174,11 @@ class _CpuCopies:
             return torch.device("cpu")
         if not isinstance(value, torch.Tensor) or value.device.type == "cpu":
             return value
+        if id(value) not in self._tensors:
+            self._tensors[id(value)] = self._copy(value)
+        return self._tensors[id(value)]
+
+    def _copy(self, value: torch.Tensor) -> torch.Tensor:
         memory = self._memory(value)
         if memory.dtype != value.dtype:
             memory = memory.view(value.dtype)
@@ -185,5 +193,8 @@ class _CpuCopies:
             length = storage.nbytes() // tensor.itemsize
             bits = tensor._conj() if tensor.is_conj() else tensor
             bits = torch._neg_view(bits) if bits.is_neg() else bits
-            self._storages[storage._cdata] = torch.as_strided(bits, (length,), (1,), 0).cpu()
+            memory = torch.as_strided(bits, (length,), (1,), 0).cpu()
+            if storage.nbytes() % tensor.itemsize:  # grown for elements of another size
+                memory = torch.cat([memory.view(torch.uint8), torch.zeros(storage.nbytes() % tensor.itemsize).to(torch.uint8)])
+            self._storages[storage._cdata] = memory
         return self._storages[storage._cdata]

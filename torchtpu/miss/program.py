@@ -89,14 +89,7 @@ class Program:
         present = filter(self._has, self.entry.promoted)
         operands = [o for name in present for o in _flatten(self._argument(name).value) if o is not None]
         operands = [o.tensor if isinstance(o, Use) else o.value if isinstance(o, Number) else o for o in operands]
-        given = self._argument("dtype").given if self._has("dtype") else self._factory_dtype()
-        return dtypes.promotion(self.entry.promote, operands, given)
-
-    def _factory_dtype(self) -> torch.dtype | None:
-        """Factories take a dtype; their out= forms have an out of that dtype instead."""
-        takes_dtype = any(param.name == "dtype" for param in self.entry.params)
-        outs = [argument for argument in self.call.arguments if argument.is_out]
-        return outs[0].value.tensor.dtype if takes_dtype and outs and not self._has("dtype") else None
+        return dtypes.promotion(self.entry.promote, operands, self.call.asked_dtype())
 
     def _default_dtype(self) -> torch.dtype | None:
         """What a factory without a dtype makes: torch's default, which meta knows."""
@@ -131,7 +124,7 @@ class Program:
         result = {}
         for param in self.entry.params:
             if not self._has(param.name):
-                dtype = self._factory_dtype() if param.name == "dtype" else None
+                dtype = self.call.asked_dtype() if param.name == "dtype" else None
                 result[param.name] = dtype and dtypes.to_numpy(dtype)
                 continue
             argument = self._argument(param.name)

@@ -125,6 +125,8 @@ ENTRIES: dict[str, Entry] = {
         (Param("input", "Tensor", True), Param("hx", "Tensor[]", True), Param("w_ih", "Tensor", True),
          Param("w_hh", "Tensor", True), Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True)),
         lstm_cell,
+        dtypes=("float16", "bfloat16", "float32", "float64"),
+        dtypes_reason="shows a formula",
     ),
     "mm": Entry(
         "mm",
@@ -150,6 +152,8 @@ ENTRIES: dict[str, Entry] = {
         pow_Tensor_Scalar,
         promote="default",
         promoted=("self", "exponent"),
+        dtypes=("float16", "bfloat16", "float32", "float64"),
+        dtypes_reason="shows narrowed dtypes",
     ),
     "sum.dim_IntList": Entry(
         "sum.dim_IntList",
