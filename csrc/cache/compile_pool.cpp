@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,7 @@ constexpr size_t kMostThreads = 64;
 
 size_t num_threads() {
   const char* text = std::getenv("TORCHTPU_COMPILE_THREADS");
-  if (!text || !*text) return 0;  // a process that compiled on threads crashed once in a long run of tests: not found yet
+  if (!text || !*text) return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 4);
   size_t number = 0;
   auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
   TORCH_CHECK_VALUE(error == std::errc() && *end == '\0' && number <= kMostThreads, "TORCHTPU_COMPILE_THREADS is '", text,
