@@ -200,7 +200,7 @@ def get_amp_supported_dtype() -> list[torch.dtype]:
 
 
 def cache_stats() -> dict[str, float]:
-    """The compile cache since the process began: programs, hits, misses, compile_seconds."""
+    """The compile cache since the process began: programs (loaded ones), hits, misses, evictions, compile_seconds."""
     return _C.cache_stats()
 
 

@@ -39,6 +39,16 @@ void Compilation::finish(State state) {
   state_.notify_all();
 }
 
+bool Compilation::unload() {
+  if (state_.load(std::memory_order_acquire) != State::Ready) return false;
+  int32_t pins = 0;
+  if (!pins_.compare_exchange_strong(pins, kUnloaded, std::memory_order_acq_rel)) return false;
+  state_.store(State::Unloaded, std::memory_order_release);
+  ready_.store(nullptr, std::memory_order_release);
+  executable_.reset();
+  return true;
+}
+
 const pjrt::Executable& Compilation::wait() const {
   state_.wait(State::Running, std::memory_order_acquire);
   if (error_) throw *error_;

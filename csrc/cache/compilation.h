@@ -1,10 +1,11 @@
-// The executable of a program: compiled by a pool of threads while its first caller goes on.
+// The executable of a program: compiled by a pool of threads while its first caller goes on, and unloaded when there is no room.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "pjrt/error.h"
 #include "pjrt/executable.h"
@@ -22,14 +23,20 @@ class Compilation {
   const pjrt::Executable* ready() const { return ready_.load(std::memory_order_acquire); }
   // Blocks until it is compiled; throws pjrt::Error when that failed.
   const pjrt::Executable& wait() const;
-  bool failed() const { return state_.load(std::memory_order_acquire) == State::Failed; }
+  // Whether there will be no executable any more: it could not be compiled, or was unloaded.
+  bool gone() const { return state_.load(std::memory_order_acquire) >= State::Failed; }
+  // Destroys the executable, unless it is pinned or being compiled. True if it did.
+  bool unload();
 
   // For the pool.
   void compile();
   void abandon(const std::string& reason);
 
  private:
-  enum class State : uint8_t { Running, Ready, Failed };
+  friend class Pin;
+
+  enum class State : uint8_t { Running, Ready, Failed, Unloaded };
+  static constexpr int32_t kUnloaded = INT32_MIN / 2;  // far below zero, so that counting does not change what it says
 
   Compilation(std::string stablehlo, std::string options)
       : stablehlo_(std::move(stablehlo)), options_(std::move(options)) {}
@@ -40,6 +47,32 @@ class Compilation {
   std::optional<pjrt::Error> error_;
   std::atomic<const pjrt::Executable*> ready_{nullptr};
   std::atomic<State> state_{State::Running};
+  std::atomic<int32_t> pins_{0};
+};
+
+// Keeps an executable from being unloaded, once or before it is compiled. False if it has been unloaded already.
+class Pin {
+ public:
+  Pin() = default;
+  explicit Pin(Compilation& compilation) {
+    if (compilation.pins_.fetch_add(1, std::memory_order_acquire) >= 0) {
+      compilation_ = &compilation;
+    } else {
+      compilation.pins_.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
+  Pin(Pin&& other) noexcept : compilation_(std::exchange(other.compilation_, nullptr)) {}
+  Pin& operator=(Pin&& other) noexcept {
+    std::swap(compilation_, other.compilation_);
+    return *this;
+  }
+  ~Pin() {
+    if (compilation_) compilation_->pins_.fetch_sub(1, std::memory_order_release);
+  }
+  explicit operator bool() const { return compilation_; }
+
+ private:
+  Compilation* compilation_ = nullptr;
 };
 
 }  // namespace torchtpu::cache

@@ -1,27 +1,18 @@
 #include "cache/compile_pool.h"
 
-#include <c10/util/Exception.h>
-
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 
 #include "cache/compilation.h"
+#include "pjrt/environment.h"
 
 namespace torchtpu::cache {
 namespace {
 
-constexpr size_t kMostThreads = 64;
+constexpr int64_t kMostThreads = 64;
 
 size_t num_threads() {
-  const char* text = std::getenv("TORCHTPU_COMPILE_THREADS");
-  if (!text || !*text) return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 4);
-  size_t number = 0;
-  auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
-  TORCH_CHECK_VALUE(error == std::errc() && *end == '\0' && number <= kMostThreads, "TORCHTPU_COMPILE_THREADS is '", text,
-                    "'; it can be a number from 0 to ", kMostThreads);
-  return number;
+  int64_t cores = std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, 4);
+  return static_cast<size_t>(pjrt::environment_number("TORCHTPU_COMPILE_THREADS", cores, 0, kMostThreads));
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ struct Redirect {
 struct Program {
   std::unique_ptr<Redirect> redirect;  // null, unless it stands here in place of everything else
   std::shared_ptr<Compilation> compilation;
-  // A program that could not be compiled serves nobody: the next call tries again.
-  bool failed() const { return compilation && !compilation->ready() && compilation->failed(); }
+  // A program that could not be compiled, or was unloaded, serves nobody: the next call compiles anew.
+  bool gone() const { return compilation && !compilation->ready() && compilation->gone(); }
   std::string origin;  // file:line of the Python that first called it
   // The operand buffer, when there is one, is the first argument. Its u32 words: seed and offset (4, if seeded), the numbers,
   // then the starts of the views.

@@ -185,9 +185,9 @@ bool fits(const cache::Program& program, c10::DeviceIndex device) {
 }
 
 // Queues the execution; its results are pending.
-void execute_later(const Call& call, const cache::Program& program, const Starts& starts, c10::DeviceIndex device,
+void execute_later(const Call& call, const cache::Program& program, cache::Pin pin, const Starts& starts, c10::DeviceIndex device,
                    torch::jit::Stack* stack) {
-  Execution execution{&program, call.spec.overload, device, {}, {}};
+  Execution execution{&program, std::move(pin), call.spec.overload, device, {}, {}};
   if (program.has_words) execution.operands.push_back({{operand_words(call, program, starts, device), {}}, false});
   for (auto [use, donated] : program.operands) {
     execution.operands.push_back({call.uses[use].buffer->capture(), donated});
@@ -229,12 +229,12 @@ bool find_starts(Call& call, const cache::Program& program, Starts& starts) {
   return true;
 }
 
-void execute(const Call& call, const cache::Program& program, const Starts& starts, torch::jit::Stack* stack) {
+void execute(const Call& call, const cache::Program& program, cache::Pin pin, const Starts& starts, torch::jit::Stack* stack) {
   auto device = call.device < 0 ? runtime::current_device() : call.device;
   auto& ahead = RunAhead::get();
   bool waits = runtime::waits_for_each_op.load(std::memory_order_relaxed);
   if (C10_UNLIKELY(ahead.active() || !program.compilation->ready())) {
-    if (!waits && !reads_its_outputs(program) && fits(program, device)) return execute_later(call, program, starts, device, stack);
+    if (!waits && !reads_its_outputs(program) && fits(program, device)) return execute_later(call, program, std::move(pin), starts, device, stack);
     ahead.drain();
     runtime::guarded(call.spec.overload, [&] { program.compilation->wait(); });
   }

@@ -18,7 +18,7 @@ bool find_starts(Call& call, const cache::Program& program, Starts& starts);
 // pjrt/in_flight.h.
 bool outlasts_its_results(size_t operand_bytes);
 
-// Runs the program and replaces the arguments on the stack by the results.
-void execute(const Call& call, const cache::Program& program, const Starts& starts, torch::jit::Stack* stack);
+// Runs the program, which `pin` keeps loaded, and replaces the arguments on the stack by the results.
+void execute(const Call& call, const cache::Program& program, cache::Pin pin, const Starts& starts, torch::jit::Stack* stack);
 
 }  // namespace torchtpu::dispatch

@@ -66,7 +66,7 @@ const cache::Program* resolve_miss(Call& call, uint64_t hash) {
   MissReply reply = handlers().trace(request);
   if (!reply.program.redirect) {
     reply.program.compilation = cache::Compilation::start(std::move(reply.stablehlo), std::move(reply.options));
-    if (reply.program.failed()) runtime::guarded(call.spec.overload, [&] { reply.program.compilation->wait(); });
+    if (reply.program.compilation->gone()) runtime::guarded(call.spec.overload, [&] { reply.program.compilation->wait(); });
     for (size_t i = 0; i < call.uses.size(); ++i) {
       const Use& use = call.uses[i];
       if (use.gather && use.tensor->numel() > 0) request.plans[i] = gather_plan();

@@ -28,6 +28,7 @@ struct Execution {
   };
 
   const cache::Program* program;
+  cache::Pin pin;
   const char* overload;
   c10::DeviceIndex device;
   c10::SmallVector<Operand, 6> operands;

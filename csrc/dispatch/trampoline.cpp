@@ -28,7 +28,7 @@ enum class Found {
   Cpu,      // the call is not for the device; the program's redirect says why
 };
 
-Found find_program(Call& call, Starts& starts, const cache::Program*& program) {
+Found find_program(Call& call, Starts& starts, const cache::Program*& program, cache::Pin& pin) {
   auto& tier = cache::MemoryTier::get();
   for (;;) {
     uint64_t hash = call.key.hash();
@@ -46,7 +46,9 @@ Found find_program(Call& call, Starts& starts, const cache::Program*& program) {
       for (uint16_t use : redirect.gathers) call.choose_gather(use);
       continue;
     }
-    if (find_starts(call, *program, starts)) {
+    if (!find_starts(call, *program, starts)) continue;
+    pin = cache::Pin(*program->compilation);
+    if (pin) {
       if (hit) tier.count_hit();
       return Found::Program;
     }
@@ -86,10 +88,11 @@ void run(const OpSpec& spec, torch::jit::Stack* stack) {
     }
     Starts starts;
     const cache::Program* program;
-    switch (find_program(call, starts, program)) {
+    cache::Pin pin;
+    switch (find_program(call, starts, program, pin)) {
       case Found::Program:
         if (C10_UNLIKELY(call.writes_list())) bump_versions(call);
-        return execute(call, *program, starts, stack);
+        return execute(call, *program, std::move(pin), starts, stack);
       case Found::Resized: continue;
       case Found::Cpu: return fall_back(spec, program->redirect->cpu, stack);
     }

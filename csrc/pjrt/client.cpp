@@ -1,29 +1,17 @@
 #include "pjrt/client.h"
 
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
 
+#include "pjrt/environment.h"
 #include "pjrt/error.h"
 #include "pjrt/event.h"
 
 namespace torchtpu::pjrt {
 namespace {
 
-// How many devices the CPU platform shows: TORCHTPU_CPU_DEVICES, otherwise one.
-int64_t cpu_device_count() {
-  const char* text = std::getenv("TORCHTPU_CPU_DEVICES");
-  if (!text || !*text) return 1;
-  int64_t count = 0;
-  const char* end = text + std::strlen(text);
-  const auto parsed = std::from_chars(text, end, count);
-  if (parsed.ec != std::errc() || parsed.ptr != end || count < 1 || count > int64_t{kMaxDevices})
-    throw std::runtime_error(std::string("torchtpu: TORCHTPU_CPU_DEVICES is \"") + text +
-                             "\"; it must be a whole number from 1 to " + std::to_string(kMaxDevices));
-  return count;
-}
+int64_t cpu_device_count() { return environment_number("TORCHTPU_CPU_DEVICES", 1, 1, kMaxDevices); }
 
 PJRT_Client* create_raw_client(const PluginChoice& plugin) {
   TORCHTPU_PJRT_ARGS(PJRT_NamedValue, device_count);

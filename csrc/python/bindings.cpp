@@ -29,6 +29,7 @@ py::dict cache_stats() {
   result["programs"] = stats.programs;
   result["hits"] = stats.hits;
   result["misses"] = stats.misses;
+  result["evictions"] = stats.evictions;
   result["compile_seconds"] = stats.compile_seconds;
   return result;
 }
