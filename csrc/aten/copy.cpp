@@ -5,6 +5,8 @@
 #include <ATen/ops/equal.h>
 #include <torch/library.h>
 
+#include <memory>
+
 #include "aten/native.h"
 #include "pjrt/client.h"
 #include "runtime/dtype.h"
@@ -15,6 +17,9 @@ namespace torchtpu::native {
 namespace {
 
 using runtime::buffer_of;
+
+// Large enough that making the page tables for a copy costs more than the bookkeeping of giving memory away.
+constexpr size_t kWorthAdopting = 4096;
 
 // Every byte of the storage belongs to exactly one element of the tensor.
 bool covers_storage(const at::Tensor& tensor) {
@@ -45,6 +50,7 @@ at::Tensor whole_copy(const at::Tensor& src) {
 }
 
 void copy_from_host(const at::Tensor& src, const at::Tensor& dst) {
+  auto& handle = buffer_of(dst);  // first: it tells a tensor that came through DLPack where in its storage it lies
   if (!covers_storage(dst) || dst.is_conj() || dst.is_neg()) {
     auto staged = empty_memory_format(c10::fromIntArrayRefSlow(src.sizes()), dst.scalar_type(), std::nullopt, dst.device(),
                                       std::nullopt, std::nullopt);
@@ -58,8 +64,11 @@ void copy_from_host(const at::Tensor& src, const at::Tensor& dst) {
                   !src.is_conj() && !src.is_neg();
   auto staged = laid_out ? src : at::empty_strided(dst.sizes(), dst.strides(), options).copy_(src);
   auto base = runtime::base_for(dst.sizes(), dst.strides(), dst.scalar_type());
-  auto& handle = buffer_of(dst);
-  auto buffer = runtime::upload(staged.const_data_ptr(), base, handle.device());
+  // A source may be written when we have returned, and has to be copied; what was staged is ours alone.
+  auto buffer = laid_out || staged.nbytes() < kWorthAdopting
+                    ? runtime::upload(staged.const_data_ptr(), base, handle.device())
+                    : runtime::upload_for_good(std::make_shared<at::Tensor>(staged), staged.const_data_ptr(), base,
+                                               handle.device());
   handle.reset(std::move(base), handle.nbytes());
   handle.store(std::move(buffer));
 }
@@ -128,22 +137,6 @@ TORCH_LIBRARY_IMPL(tpu, CPU, m) {
 at::Tensor _copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
   dst.resize_(self.sizes());
   return _copy_from(self, dst, false);
-}
-
-at::Scalar _local_scalar_dense(const at::Tensor& self) {
-  auto& client = pjrt::Client::get();
-  const auto& base = buffer_of(self).base();
-  auto host = at::empty({}, at::TensorOptions().dtype(self.scalar_type()).device(at::kCPU));
-  if (client.host_can_read() && base.dtype == self.scalar_type() && !self.is_conj() && !self.is_neg()) {
-    // Row-major host memory: the element is where its offset says.
-    auto buffer = buffer_of(self).load();
-    runtime::guarded("item", [&] { buffer->await(); });
-    std::memcpy(host.mutable_data_ptr(),
-                static_cast<const char*>(buffer->device_pointer()) + self.storage_offset() * self.itemsize(), self.itemsize());
-  } else {
-    copy_to_host(self.reshape({}), host);
-  }
-  return host.item();
 }
 
 bool equal(const at::Tensor& self, const at::Tensor& other) {
