@@ -139,7 +139,7 @@ def test_broadcast_copy(device) -> None:
     assert_same_error(device, lambda d: torch.zeros(2, 3, device=d).copy_(torch.ones(4, device=d)))
 
 
-LARGE = 1 << 16  # bytes enough for any path that avoids a copy
+LARGE = 1 << 19  # elements: enough for memory to be given away, and for copies by several threads
 
 
 def sources():
@@ -147,7 +147,7 @@ def sources():
     yield "small", torch.ones(3)
     yield "large", torch.ones(LARGE)
     yield "strided", torch.ones(2 * LARGE)[::2]
-    yield "transposed", torch.ones(256, 256).t()
+    yield "transposed", torch.ones(512, 1024).t()
     yield "expanded", torch.ones(1).expand(LARGE)
     yield "offset", torch.ones(LARGE + 1)[1:]
     yield "numpy", torch.from_numpy(np.ones(LARGE, np.float32))
