@@ -3,7 +3,10 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/from_blob.h>
 #include <torch/library.h>
+
+#include <memory>
 
 #include "aten/native.h"
 #include "pjrt/client.h"
@@ -15,6 +18,14 @@ namespace torchtpu::native {
 namespace {
 
 using runtime::buffer_of;
+
+// Large enough that making the page tables for a copy costs more than the bookkeeping of giving memory away.
+constexpr size_t kWorthAdopting = 4096;
+
+// Large enough for ATen's copy, which takes as many threads as the process may use; PJRT's and memcpy take one.
+constexpr size_t kWorthThreads = 1 << 20;
+
+bool worth_threads(size_t bytes) { return bytes >= kWorthThreads && pjrt::Client::get().host_can_read(); }
 
 // Every byte of the storage belongs to exactly one element of the tensor.
 bool covers_storage(const at::Tensor& tensor) {
@@ -45,6 +56,7 @@ at::Tensor whole_copy(const at::Tensor& src) {
 }
 
 void copy_from_host(const at::Tensor& src, const at::Tensor& dst) {
+  auto& handle = buffer_of(dst);  // first: it tells a tensor that came through DLPack where in its storage it lies
   if (!covers_storage(dst) || dst.is_conj() || dst.is_neg()) {
     auto staged = empty_memory_format(c10::fromIntArrayRefSlow(src.sizes()), dst.scalar_type(), std::nullopt, dst.device(),
                                       std::nullopt, std::nullopt);
@@ -56,12 +68,27 @@ void copy_from_host(const at::Tensor& src, const at::Tensor& dst) {
   auto options = at::TensorOptions().dtype(dst.scalar_type()).device(at::kCPU);
   bool laid_out = src.scalar_type() == dst.scalar_type() && src.sizes() == dst.sizes() && src.strides() == dst.strides() &&
                   !src.is_conj() && !src.is_neg();
-  auto staged = laid_out ? src : at::empty_strided(dst.sizes(), dst.strides(), options).copy_(src);
+  bool as_it_is = laid_out && !worth_threads(src.nbytes());
+  auto staged = as_it_is ? src : at::empty_strided(dst.sizes(), dst.strides(), options).copy_(src);
   auto base = runtime::base_for(dst.sizes(), dst.strides(), dst.scalar_type());
-  auto& handle = buffer_of(dst);
-  auto buffer = runtime::upload(staged.const_data_ptr(), base, handle.device());
+  // A source may be written when we have returned, and has to be copied; what was staged is ours alone.
+  auto buffer = as_it_is || staged.nbytes() < kWorthAdopting
+                    ? runtime::upload(staged.const_data_ptr(), base, handle.device())
+                    : runtime::upload_for_good(std::make_shared<at::Tensor>(staged), staged.const_data_ptr(), base,
+                                               handle.device());
   handle.reset(std::move(base), handle.nbytes());
   handle.store(std::move(buffer));
+}
+
+// The whole of a buffer into the memory of a dense host tensor of its size.
+void download(const pjrt::BufferRef& buffer, const at::Tensor& target) {
+  auto bytes = static_cast<int64_t>(target.nbytes());
+  runtime::guarded("copy to the host", [&] {
+    if (!worth_threads(target.nbytes())) return buffer->to_host(target.mutable_data_ptr(), target.nbytes());
+    buffer->await();
+    auto* there = const_cast<void*>(buffer->device_pointer());  // only read
+    at::from_blob(target.mutable_data_ptr(), {bytes}, at::kByte).copy_(at::from_blob(there, {bytes}, at::kByte));
+  });
 }
 
 void copy_to_host(const at::Tensor& src, const at::Tensor& dst) {
@@ -73,8 +100,7 @@ void copy_to_host(const at::Tensor& src, const at::Tensor& dst) {
                 !dst.is_conj() && !dst.is_neg();
   auto options = at::TensorOptions().dtype(src.scalar_type()).device(at::kCPU);
   auto staged = direct ? dst : at::empty_strided(src.sizes(), src.strides(), options);
-  runtime::guarded("copy to the host",
-                   [&] { buffer_of(src).load()->to_host(staged.mutable_data_ptr(), staged.numel() * staged.itemsize()); });
+  download(buffer_of(src).load(), staged);
   if (!direct) dst.copy_(staged);
 }
 
@@ -128,22 +154,6 @@ TORCH_LIBRARY_IMPL(tpu, CPU, m) {
 at::Tensor _copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
   dst.resize_(self.sizes());
   return _copy_from(self, dst, false);
-}
-
-at::Scalar _local_scalar_dense(const at::Tensor& self) {
-  auto& client = pjrt::Client::get();
-  const auto& base = buffer_of(self).base();
-  auto host = at::empty({}, at::TensorOptions().dtype(self.scalar_type()).device(at::kCPU));
-  if (client.host_can_read() && base.dtype == self.scalar_type() && !self.is_conj() && !self.is_neg()) {
-    // Row-major host memory: the element is where its offset says.
-    auto buffer = buffer_of(self).load();
-    runtime::guarded("item", [&] { buffer->await(); });
-    std::memcpy(host.mutable_data_ptr(),
-                static_cast<const char*>(buffer->device_pointer()) + self.storage_offset() * self.itemsize(), self.itemsize());
-  } else {
-    copy_to_host(self.reshape({}), host);
-  }
-  return host.item();
 }
 
 bool equal(const at::Tensor& self, const at::Tensor& other) {

@@ -114,19 +114,39 @@ std::string Client::device_kind(size_t index) const {
   return {kind.device_kind, kind.device_kind_size};
 }
 
-Buffer* Client::from_host(const void* data, size_t bytes, PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims,
-                          size_t device, Holder holder) {
+struct Client::Upload {
+  PJRT_Buffer* buffer;
+  Event done_with_host;
+};
+
+Client::Upload Client::upload(const void* data, PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims,
+                              size_t device, PJRT_HostBufferSemantics semantics) {
   TORCHTPU_PJRT_ARGS(PJRT_Client_BufferFromHostBuffer_Args, args);
   args.client = raw_;
   args.data = data;
   args.type = type;
   args.dims = dims;
   args.num_dims = num_dims;
-  args.host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+  args.host_buffer_semantics = semantics;
   args.device = this->device(device);
   check(api().PJRT_Client_BufferFromHostBuffer(&args), "torchtpu: cannot copy to the device");
-  const Event done(args.done_with_host_buffer);  // has happened: the copy was made during the call
-  return new Buffer(args.buffer, bytes, device, holder);
+  return {args.buffer, Event(args.done_with_host_buffer)};
+}
+
+Buffer* Client::from_host(const void* data, size_t bytes, PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims,
+                          size_t device, Holder holder) {
+  // Done with the host's memory on return.
+  auto made = upload(data, type, dims, num_dims, device, PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
+  return new Buffer(made.buffer, bytes, device, holder);
+}
+
+Buffer* Client::adopt_host(std::shared_ptr<const void> owner, const void* data, size_t bytes, PJRT_Buffer_Type type,
+                           const int64_t* dims, size_t num_dims, size_t device) {
+  // Mutable: a program that the buffer is donated to may write where it lies.
+  auto made = upload(data, type, dims, num_dims, device, PJRT_HostBufferSemantics_kMutableZeroCopy);
+  auto buffer = std::make_unique<Buffer>(made.buffer, bytes, device);
+  made.done_with_host.on_ready([owner = std::move(owner)](std::exception_ptr) {});
+  return buffer.release();
 }
 
 Buffer* Client::copy_to_device(const Buffer& source, size_t device) {

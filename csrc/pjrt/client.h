@@ -45,6 +45,10 @@ class Client {
   // Copies host memory (`bytes` in all, row-major) during the call.
   Buffer* from_host(const void* data, size_t bytes, PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims,
                     size_t device, Holder holder = Holder::Tensor);
+  // Takes over host memory that nobody will write again: on the CPU platform it becomes the buffer where its alignment
+  // allows (64 bytes), so that nothing is copied. Drops `owner`, from any thread, when the device needs it no longer.
+  Buffer* adopt_host(std::shared_ptr<const void> owner, const void* data, size_t bytes, PJRT_Buffer_Type type,
+                     const int64_t* dims, size_t num_dims, size_t device);
   // A copy of the buffer on another device of this client; the copy may still be under way on return.
   Buffer* copy_to_device(const Buffer& source, size_t device);
   // `program`: a portable StableHLO artifact or MLIR text/bytecode; `options`: a serialized CompileOptionsProto.
@@ -57,8 +61,11 @@ class Client {
   MemoryStats memory_stats(size_t device) const;
 
  private:
+  struct Upload;
   Client();
   static Client& create();
+  Upload upload(const void* data, PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims, size_t device,
+                PJRT_HostBufferSemantics semantics);
 
   static std::atomic<Client*> instance_;
   PJRT_Client* raw_;

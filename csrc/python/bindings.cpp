@@ -98,11 +98,12 @@ PYBIND11_MODULE(_C, m) {
           return to_python(*plan);
         });
 
-  // For tools/bench: a program run straight through PJRT.
+  // For tools/bench: straight through PJRT.
   py::class_<RawProgram>(m, "RawProgram")
       .def(py::init<std::string_view, std::string_view, const std::vector<std::vector<int64_t>>&>(), release_gil(),
            py::arg("program"), py::arg("options"), py::arg("shapes"))
       .def("time", &RawProgram::time, release_gil(), py::arg("calls"), py::arg("chain"));
+  m.def("time_awaits", &time_awaits, release_gil(), py::arg("calls"));
 
   m.def("cache_stats", &cache_stats);
   m.def("fallback_counts", &dispatch::fallback_counts);

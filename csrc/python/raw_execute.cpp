@@ -15,6 +15,10 @@ pjrt::BufferRef ones(const std::vector<int64_t>& shape) {
                                                        shape.data(), shape.size(), 0, pjrt::Holder::Runtime));
 }
 
+int64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
 RawProgram::RawProgram(std::string_view program, std::string_view options,
@@ -39,7 +43,17 @@ void RawProgram::call(bool chain) {
 int64_t RawProgram::time(size_t calls, bool chain) {
   const auto start = std::chrono::steady_clock::now();
   for (size_t i = 0; i < calls; ++i) call(chain);
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+  return nanoseconds_since(start);
+}
+
+int64_t time_awaits(size_t calls) {
+  const auto number = ones({});
+  const auto start = std::chrono::steady_clock::now();
+  for (size_t i = 0; i < calls; ++i) {
+    float value;
+    number->to_host(&value, sizeof(value));
+  }
+  return nanoseconds_since(start);
 }
 
 }  // namespace torchtpu::python

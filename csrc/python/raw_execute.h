@@ -31,4 +31,7 @@ class RawProgram {
   std::vector<PJRT_Buffer*> raw_outputs_;
 };
 
+// Nanoseconds that `calls` waits for a number that is there, and reads of it, take.
+int64_t time_awaits(size_t calls);
+
 }  // namespace torchtpu::python

@@ -41,13 +41,15 @@ class DeviceBuffer {
   DeviceBuffer(const DeviceBuffer&) = delete;
   ~DeviceBuffer();
 
-  // The handle behind a tpu storage. One that somebody made of a data_ptr() (pickle, DLPack) leads to the handle of that address;
-  // throws when there is none.
+  // The handle behind a tpu storage. One that somebody made of a data_ptr() (pickle, DLPack) leads to the handle of
+  // that address; throws when there is none.
   static DeviceBuffer& of(const c10::Storage& storage) {
     const auto& data = storage.data_ptr();
-    if (C10_LIKELY(data.get_deleter() == &destroy)) return *static_cast<DeviceBuffer*>(data.get_context());
+    if (C10_LIKELY(owns(data))) return *static_cast<DeviceBuffer*>(data.get_context());
     return at_address(data.get());
   }
+  // Whether the context of this DataPtr is a handle.
+  static bool owns(const c10::DataPtr& data) { return data.get_deleter() == &destroy; }
   // The deleter of the DataPtr that owns a handle.
   static void destroy(void* handle) { delete static_cast<DeviceBuffer*>(handle); }
 

@@ -38,11 +38,26 @@ PJRT_Buffer_Type element_type(c10::ScalarType dtype) {
   return *type;
 }
 
+namespace {
+
+size_t size_in_bytes(const Base& base) { return static_cast<size_t>(base.numel()) * c10::elementSize(base.dtype); }
+
+}  // namespace
+
 pjrt::BufferRef upload(const void* data, const Base& base, c10::DeviceIndex device) {
   return guarded("copy to the device", device, [&] {
-    size_t bytes = static_cast<size_t>(base.numel()) * c10::elementSize(base.dtype);
-    return pjrt::BufferRef(pjrt::Client::get().from_host(data, bytes, element_type(base.dtype), base.sizes.data(),
-                                                         base.sizes.size(), static_cast<size_t>(device)));
+    return pjrt::BufferRef(pjrt::Client::get().from_host(data, size_in_bytes(base), element_type(base.dtype),
+                                                         base.sizes.data(), base.sizes.size(),
+                                                         static_cast<size_t>(device)));
+  });
+}
+
+pjrt::BufferRef upload_for_good(std::shared_ptr<const void> owner, const void* data, const Base& base,
+                                c10::DeviceIndex device) {
+  return guarded("copy to the device", device, [&] {
+    return pjrt::BufferRef(pjrt::Client::get().adopt_host(std::move(owner), data, size_in_bytes(base),
+                                                          element_type(base.dtype), base.sizes.data(),
+                                                          base.sizes.size(), static_cast<size_t>(device)));
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <memory>
 #include <optional>
 
 #include "pjrt/buffer.h"
@@ -17,5 +18,8 @@ PJRT_Buffer_Type element_type(c10::ScalarType dtype);
 
 // Copies row-major host memory of the shape and dtype of `base` to the device; throws OutOfMemoryError with the size.
 pjrt::BufferRef upload(const void* data, const Base& base, c10::DeviceIndex device);
+// The same for memory that nobody will write again; without a copy where the platform can use it. `owner` keeps it.
+pjrt::BufferRef upload_for_good(std::shared_ptr<const void> owner, const void* data, const Base& base,
+                                c10::DeviceIndex device);
 
 }  // namespace torchtpu::runtime

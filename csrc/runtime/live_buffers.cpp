@@ -39,14 +39,31 @@ LiveBufferNode::~LiveBufferNode() {
   if (next_) next_->previous_ = previous_;
 }
 
-DeviceBuffer* find_live_buffer(const void* address) {
+namespace {
+
+template <class Predicate>
+DeviceBuffer* find(Predicate&& predicate) {
   for (Shard& shard : shards()) {
     std::lock_guard lock(shard.lock);
     for (auto* node = shard.head; node; node = node->next()) {
-      if (node->owner()->address() == address) return node->owner();
+      if (predicate(*node->owner())) return node->owner();
     }
   }
   return nullptr;
+}
+
+}  // namespace
+
+DeviceBuffer* find_live_buffer(const void* address) {
+  return find([&](const DeviceBuffer& buffer) { return buffer.address() == address; });
+}
+
+DeviceBuffer* find_live_buffer_around(const void* address) {
+  const auto* wanted = static_cast<const char*>(address);
+  return find([&](const DeviceBuffer& buffer) {
+    const auto* begin = static_cast<const char*>(buffer.address());
+    return begin && begin <= wanted && wanted < begin + buffer.nbytes();
+  });
 }
 
 void visit_live_buffers(c10::DeviceIndex device, const std::function<void(DeviceBuffer&)>& visit) {

@@ -27,6 +27,8 @@ class LiveBufferNode {
 
 // The buffer whose storage starts at this address, or null.
 DeviceBuffer* find_live_buffer(const void* address);
+// The buffer whose storage this address lies in, or null.
+DeviceBuffer* find_live_buffer_around(const void* address);
 
 // Calls `visit` with every buffer on `device`. It must be quick, and may neither make nor destroy one.
 void visit_live_buffers(c10::DeviceIndex device, const std::function<void(DeviceBuffer&)>& visit);

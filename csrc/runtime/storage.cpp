@@ -3,9 +3,11 @@
 #include <ATen/ops/narrow.h>
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
 #include "runtime/allocator.h"
+#include "runtime/live_buffers.h"
 
 namespace torchtpu::runtime {
 std::vector<int64_t> contiguous_strides(c10::IntArrayRef sizes) {
@@ -58,6 +60,22 @@ at::Tensor make_tensor(c10::IntArrayRef sizes, c10::IntArrayRef strides, Base ba
 
 namespace {
 
+// DLPack hands over the address of the first element and no offset. A tensor made of it gets the offset that it has in
+// the storage around the address, and a storage of that extent, which keeps the one that it had and so what was exported.
+void adopt(c10::TensorImpl& tensor, DeviceBuffer& buffer, size_t distance) {
+  auto storage = tensor.unsafe_storage();
+  c10::DataPtr data(buffer.address(), new c10::Storage(storage),
+                    [](void* kept) { delete static_cast<c10::Storage*>(kept); }, storage.device());
+  auto whole = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), buffer.nbytes(),
+                                                     std::move(data), allocator(), /*resizable=*/false);
+  bool allowed = tensor.allow_tensor_metadata_change();  // not in what detach() made, but the tensor stays what it is
+  tensor.set_allow_tensor_metadata_change(true);
+  // In this order: whoever sees the new storage sees the offset that goes with it.
+  tensor.set_storage_offset(tensor.storage_offset() + static_cast<int64_t>(distance / tensor.itemsize()));
+  tensor.set_storage_keep_dtype(std::move(whole));
+  tensor.set_allow_tensor_metadata_change(allowed);
+}
+
 // Gives the storage another base and size, without a value. data_ptr() moves when the size changes, as on the CPU.
 void replace(const c10::Storage& storage, Base base, size_t nbytes) {
   auto& handle = DeviceBuffer::of(storage);
@@ -71,6 +89,18 @@ void replace(const c10::Storage& storage, Base base, size_t nbytes) {
 }
 
 }  // namespace
+
+DeviceBuffer& buffer_at_address(c10::TensorImpl& tensor) {
+  static std::mutex mutex;  // of two threads that use such a tensor for the first time, one moves it
+  std::lock_guard lock(mutex);
+  const auto* address = static_cast<const char*>(tensor.unsafe_storage().data());
+  auto* around = find_live_buffer_around(address);
+  if (around && around->address() != address) {
+    auto distance = static_cast<size_t>(address - static_cast<const char*>(around->address()));
+    if (distance % tensor.itemsize() == 0) adopt(tensor, *around, distance);
+  }
+  return DeviceBuffer::of(tensor.unsafe_storage());
+}
 
 void rebase(const c10::Storage& storage, Base base) {
   size_t nbytes = static_cast<size_t>(base.numel()) * c10::elementSize(base.dtype);

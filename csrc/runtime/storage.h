@@ -9,8 +9,15 @@
 
 namespace torchtpu::runtime {
 
+// The handle of a tensor whose storage somebody made of an address.
+DeviceBuffer& buffer_at_address(c10::TensorImpl& tensor);
+
+// Ask before the tensor's storage or storage offset: one that came through DLPack gets its true ones here.
 inline DeviceBuffer& buffer_of(const at::TensorBase& tensor) {
-  return DeviceBuffer::of(tensor.unsafeGetTensorImpl()->unsafe_storage());
+  auto* impl = tensor.unsafeGetTensorImpl();
+  const auto& data = impl->unsafe_storage().data_ptr();
+  if (C10_LIKELY(DeviceBuffer::owns(data))) return *static_cast<DeviceBuffer*>(data.get_context());
+  return buffer_at_address(*impl);
 }
 
 // Row-major strides, in elements, as PyTorch gives them (a dimension of size 0 counts as 1).

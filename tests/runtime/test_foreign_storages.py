@@ -1,32 +1,8 @@
-"""Storages that PyTorch makes of a data_ptr(), and what else libraries do with a device behind its back."""
-
-import io
-import pickle
+"""What libraries do with a device behind its back."""
 
 import torch
 import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
-from torch.utils.dlpack import from_dlpack, to_dlpack
-
-
-def test_pickle(device) -> None:
-    tensor = torch.arange(6.0).reshape(2, 3)
-    copy = pickle.loads(pickle.dumps(tensor.to(device)))
-    assert copy.device.type == device and torch.equal(copy.cpu(), tensor)
-
-
-def test_legacy_serialization(device) -> None:
-    tensor, file = torch.arange(6).to(device), io.BytesIO()
-    torch.save(tensor, file, _use_new_zipfile_serialization=False)
-    file.seek(0)
-    assert torch.equal(torch.load(file, map_location="cpu"), torch.arange(6))
-
-
-def test_dlpack_round_trip_aliases(device) -> None:
-    tensor = torch.zeros(3, device=device)
-    alias = from_dlpack(to_dlpack(tensor))
-    alias.add_(1)
-    assert tensor.tolist() == alias.tolist() == [1, 1, 1]
 
 
 def test_checkpoint_draws_the_same_numbers_again(device) -> None:

@@ -1,28 +1,107 @@
 """Tensors to the device and back, between dtypes, layouts and storages."""
 
-import copy
-import io
-
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.compare import assert_same, assert_same_error
+from tests.device import DEVICE, ON_TPU
 
 DTYPES = (
     torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32,
     torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128,
+    torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz,
 )  # fmt: skip
+NO_TPU_DTYPES = (torch.complex32, torch.float8_e8m0fnu, torch.float4_e2m1fn_x2, torch.bits8, torch.uint4)
+
+
+def bits(x: torch.Tensor) -> torch.Tensor:
+    """The same tensor on the CPU, in a dtype that can be compared."""
+    return x.cpu().view(torch.uint8) if "float8" in str(x.dtype) else x.cpu()
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_round_trip(device, dtype) -> None:
-    x = torch.arange(12).reshape(3, 4).to(dtype)
-    assert_same(x.to(device), x)
-    assert_same(x.to(device).t(), x.t())
-    assert_same(x.to(device)[1:, ::2], x[1:, ::2])
-    assert_same(x[1, 2].to(device), x[1, 2])
-    assert_same(x[:0].to(device), x[:0])
+    x = torch.arange(12).reshape(3, 4).to(torch.float32).to(dtype)
+    for source in (x, x.t(), x[1:, ::2], x[1, 2], x[:0], x[1].expand(2, 4)):
+        moved = source.to(device, copy=True)
+        assert moved.dtype == dtype and moved.device.type == device
+        assert_same(bits(moved), bits(source.clone()))
+    ours = x.to(device)
+    for view in (lambda t: t.t(), lambda t: t[1:, ::2], lambda t: t[1, 2], lambda t: t[1].expand(2, 4)):
+        assert_same(bits(view(ours)), bits(view(x).clone()), strides=False)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_item_of_every_dtype(device, dtype) -> None:
+    x = torch.tensor([0.0, 1, 2, 3]).to(dtype)
+    ours = x.to(device)
+    for i in range(4):
+        value = ours[i].item()
+        assert value == x[i].item() and type(value) is type(x[i].item())
+
+
+@pytest.mark.skipif(not ON_TPU, reason="the CPU has them")
+@pytest.mark.parametrize("dtype", NO_TPU_DTYPES, ids=str)
+def test_dtypes_that_xla_does_not_have(device, dtype) -> None:
+    with pytest.raises(NotImplementedError, match="a tpu tensor cannot have dtype"):
+        torch.empty(2, dtype=dtype).to(device)
+
+
+@pytest.mark.skipif(not ON_TPU, reason="the CPU has them")
+def test_layouts_that_the_device_does_not_have(device) -> None:
+    quantized = torch.quantize_per_tensor(torch.ones(2), 1, 0, torch.qint8)
+    for x in (torch.eye(2).to_sparse(), quantized):
+        with pytest.raises(NotImplementedError):
+            x.to(device)
+
+
+def test_conjugated_and_negated(device) -> None:
+    z = torch.tensor([[1 + 2j, 3 - 4j], [-5j, 6]])
+    for make in (
+        lambda z: z.conj(),
+        lambda z: z.conj().imag,
+        lambda z: z.t().conj()[1:],
+        lambda z: z.imag,
+        lambda z: z.real,
+    ):
+        assert_same(make(z).to(device), make(z).clone(), strides=False)
+        assert_same(make(z.to(device)).cpu(), make(z).clone(), strides=False)
+        target = torch.zeros_like(make(z)).to(device)
+        assert_same(target.copy_(make(z)), make(z).clone(), strides=False)
+        host = torch.zeros(make(z).shape, dtype=make(z).dtype)
+        assert_same(host.copy_(make(z.to(device))), make(z).clone(), strides=False)
+    ours, theirs = z.to(device), z.clone()
+    ours.conj()[0].copy_(torch.tensor([7j, 8j]))
+    theirs.conj()[0].copy_(torch.tensor([7j, 8j]))
+    assert_same(ours, theirs)
+
+
+SHAPES = ((7,), (3, 5), (2, 3, 4))  # few: each new layout of a target is a program
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_strided_sources(data) -> None:
+    """Any view of host memory goes to the device, and comes back into any other."""
+    shape = data.draw(st.sampled_from(SHAPES))
+    dtype = data.draw(st.sampled_from((torch.float32, torch.int64, torch.bool)))
+    strides = tuple(data.draw(st.integers(0, 9)) for _ in shape)
+    offset = data.draw(st.integers(0, 5))
+    memory = torch.arange(512).remainder(251).to(dtype)
+    source = memory.as_strided(shape, strides, offset)
+    wanted = data.draw(st.sampled_from((dtype, torch.float32, torch.uint8)))
+    moved = source.to(DEVICE, wanted, copy=True)
+    expected = source.to("cpu", wanted, copy=True)
+    assert_same(moved, expected)
+    memory.zero_()  # also of a source that was staged
+    assert_same(moved, expected)
+    order = data.draw(st.permutations(range(len(shape))))
+    host = torch.zeros([2 * shape[i] for i in order], dtype=dtype)[tuple(slice(None, None, 2) for _ in shape)]
+    host = host.permute([order.index(i) for i in range(len(shape))])
+    assert_same(host.copy_(moved), torch.zeros(shape, dtype=dtype).copy_(expected), strides=False)
 
 
 @pytest.mark.parametrize("source", (torch.float32, torch.int64, torch.bool, torch.bfloat16), ids=str)
@@ -60,12 +139,58 @@ def test_broadcast_copy(device) -> None:
     assert_same_error(device, lambda d: torch.zeros(2, 3, device=d).copy_(torch.ones(4, device=d)))
 
 
-def test_source_may_change_afterwards(device) -> None:
-    for source in (torch.ones(3), torch.ones(1 << 20), torch.from_numpy(np.ones(4, np.float32))):
-        for non_blocking in (False, True):
-            moved = source.fill_(1).to(device, non_blocking=non_blocking, copy=True)
-            source.fill_(2)
-            assert moved.sum().item() == source.numel()
+LARGE = 1 << 19  # elements: enough for memory to be given away, and for copies by several threads
+
+
+def sources():
+    """Host tensors by the way they came by their memory."""
+    yield "small", torch.ones(3)
+    yield "large", torch.ones(LARGE)
+    yield "strided", torch.ones(2 * LARGE)[::2]
+    yield "transposed", torch.ones(512, 1024).t()
+    yield "expanded", torch.ones(1).expand(LARGE)
+    yield "offset", torch.ones(LARGE + 1)[1:]
+    yield "numpy", torch.from_numpy(np.ones(LARGE, np.float32))
+    yield "dlpack", torch.from_dlpack(np.ones(LARGE, np.float32))
+    yield "buffer", torch.frombuffer(bytearray(np.ones(LARGE, np.float32).tobytes()), dtype=torch.float32)
+    yield "pinned", torch.ones(LARGE).pin_memory()
+    yield "shared", torch.ones(LARGE).share_memory_()
+    yield "negated", torch.full((LARGE,), -1j).conj().imag
+
+
+@pytest.mark.parametrize("non_blocking", (False, True))
+@pytest.mark.parametrize("dtype", (torch.float32, torch.float64), ids=str)
+def test_no_source_is_seen_afterwards(device, non_blocking, dtype) -> None:
+    """Nor is the target of a write to the source, whichever path the copy takes."""
+    for name, source in sources():
+        moved = source.to(device, dtype, non_blocking=non_blocking, copy=True)
+        (source[:1] if name == "expanded" else source).fill_(2)
+        assert moved.sum().item() == source.numel(), name
+        moved.add_(1)
+        assert source.reshape(-1)[-1].item() == 2, name
+
+
+@pytest.mark.parametrize("non_blocking", (False, True))
+def test_nothing_on_the_device_is_seen_on_the_host_afterwards(device, non_blocking) -> None:
+    x = torch.ones(LARGE, device=device)
+    for target in (torch.float32, torch.float64):
+        host = x.to("cpu", target, non_blocking=non_blocking, copy=True)
+        torch.accelerator.synchronize() if device != "cpu" else None
+        x.add_(1)
+        assert host.sum().item() == LARGE
+        host.fill_(9)
+        x.sub_(1)
+        assert x.sum().item() == LARGE
+
+
+def test_staged_sources_are_donated_and_shared(device) -> None:
+    """What was given to the device for good is memory like any other: written in place, aliased, sent back."""
+    for dtype in (torch.float32, torch.bfloat16):
+        x = torch.arange(LARGE, dtype=torch.int32).to(device, dtype)
+        expected = torch.arange(LARGE, dtype=torch.int32).to(dtype)
+        y, z = x.clone(), x[1:]
+        x.mul_(2).add_(1)
+        assert_same((x, y, z), (expected * 2 + 1, expected, (expected * 2 + 1)[1:]))
 
 
 def test_to_returns_self_or_a_copy(device) -> None:
@@ -137,37 +262,6 @@ def test_construction(device) -> None:
     assert_same(x.new_tensor([1, 2]), torch.tensor([1.0, 2.0]))
     for make in (torch.zeros_like, torch.ones_like):
         assert_same(make(x), make(x.cpu()))
-
-
-def test_deepcopy_keeps_sharing(device) -> None:
-    x = torch.arange(6.0).to(device)
-    first, second = copy.deepcopy((x, x[2:4]))
-    first.add_(1)
-    assert_same((first, second, x), (torch.arange(6.0) + 1, torch.tensor([3.0, 4.0]), torch.arange(6.0)))
-    layer = torch.nn.Linear(2, 2).to(device)
-    twin = copy.deepcopy(layer)
-    twin.weight.data.zero_()
-    assert layer.weight.abs().sum().item() > 0 and twin.weight.device == layer.weight.device
-
-
-def test_save_and_load(device) -> None:
-    x = torch.arange(6.0).reshape(2, 3).to(device)
-    saved = {"x": x, "row": x[1], "layer": torch.nn.Linear(2, 2).to(device).state_dict()}
-    file = io.BytesIO()
-    torch.save(saved, file)
-    file.seek(0)
-    there = torch.load(file, weights_only=True)
-    assert there["x"].device == x.device
-    there["x"].add_(1)
-    assert_same(there["row"], torch.tensor([4.0, 5.0, 6.0]))
-    file.seek(0)
-    here = torch.load(file, map_location="cpu", weights_only=True)
-    assert here["x"].device.type == "cpu"
-    assert_same(saved["layer"], here["layer"])
-    file = io.BytesIO()
-    torch.save(torch.arange(3), file)
-    file.seek(0)
-    assert torch.load(file, map_location=device, weights_only=True).device.type == device
 
 
 def test_printing(device) -> None:
