@@ -1,4 +1,4 @@
-// Ops whose results have a size that the values of a tensor decide, without a bound: it is read first, one synchronization.
+// Ops whose results have a size that the values of a tensor decide, and nothing bounds: it is read first, which waits.
 #include <ATen/Dispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/aminmax.h>
@@ -15,7 +15,9 @@ namespace torchtpu::native {
 namespace {
 
 // Programs are made for powers of two, so that few serve all sizes.
-int64_t roomy(int64_t size) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(size, 16)))); }
+int64_t roomy(int64_t size) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(size, 16))));
+}
 
 at::Tensor first(const at::Tensor& padded, int64_t size) {
   return padded.size(0) == size ? padded : at::narrow(padded, 0, 0, size).clone();
@@ -38,8 +40,9 @@ at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& wei
     auto [lowest, highest] = at::aminmax(self);
     counts = lowest.item<int64_t>() >= 0;
     int64_t largest = highest.item<int64_t>();
-    TORCH_CHECK(!counts || largest < std::numeric_limits<int64_t>::max(), "maximum value of input overflowed, it should be < ",
-                std::numeric_limits<int64_t>::max(), " but got ", largest);
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    TORCH_CHECK(!counts || largest < kMost, "maximum value of input overflowed, it should be < ", kMost, " but got ",
+                largest);
     length = std::max(length, largest + 1);
   }
   TORCH_CHECK(counts, "bincount only supports 1-d non-negative integral inputs.");

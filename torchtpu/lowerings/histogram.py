@@ -25,7 +25,8 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Checked:
     """Bins of one width, found by dividing; without a range (min = max) those between the least and the greatest."""
     low, high = (cast(bound, self.dtype) for bound in (min, max))
     if self.size:
-        low, high = (jnp.where(low == high, extreme(self), bound) for extreme, bound in ((jnp.min, low), (jnp.max, high)))
+        ranged = low != high
+        low, high = jnp.where(ranged, low, jnp.min(self)), jnp.where(ranged, high, jnp.max(self))
     ok = jnp.isfinite(low) & jnp.isfinite(high) & (low <= high)
     low, high = jnp.where(low == high, low - 1, low), jnp.where(low == high, high + 1, high)
     place = (self - low) * jnp.asarray(bins, self.dtype) / (high - low)

@@ -94,7 +94,7 @@ def multi_margin_loss(
 
 
 def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    """How far each class that is none of the labels comes within 1 of each that is one. Labels end before the first -1."""
+    """How far each class that is no label comes within 1 of each that is one. Labels end before the first -1."""
     rows, labels = (x.reshape(-1, x.shape[-1] if x.ndim else 1) for x in (self, target))
     given = jnp.cumprod(labels >= 0, axis=1, dtype=jnp.int32) > 0
     label = jnp.where(given, labels, 0).astype(jnp.int32)
@@ -104,7 +104,8 @@ def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> tuple[
     counted = given[:, :, None] & ~is_label[:, None, :] & (lacking > 0)
     loss = jnp.sum(jnp.where(counted, lacking, 0), axis=(1, 2)) / classes
     ok = jnp.all((label >= 0) & (label < classes))
-    return checked((reduced(loss.reshape(self.shape[:-1]), reduction), is_label.reshape(self.shape).astype(self.dtype)), ok)
+    is_label = is_label.reshape(self.shape).astype(self.dtype)
+    return checked((reduced(loss.reshape(self.shape[:-1]), reduction), is_label), ok)
 
 
 def multilabel_margin_loss_backward(

@@ -32,9 +32,9 @@ def segment_reduce(
     rows = opmath(data).reshape(*bounds.shape[:-1], data.shape[axis], math.prod(data.shape[axis + 1 :]))
     start = jnp.asarray(cast(_NEUTRAL[reduce] if initial is None else initial, rows.dtype))
     number = _segment_of(bounds, rows.shape[-2])
-    target = jnp.broadcast_to(start, (*bounds.shape[:-1], bounds.shape[-1] - 1, rows.shape[-1])).at[_at(number)]
-    update = {"sum": target.add, "mean": target.add, "prod": target.multiply, "max": target.max, "min": target.min}[reduce]
-    result = update(rows, mode="drop")
+    target = jnp.broadcast_to(start, (len(bounds), bounds.shape[-1] - 1, rows.shape[-1])).at[_at(number)]
+    add_up = {"sum": target.add, "mean": target.add, "prod": target.multiply, "max": target.max, "min": target.min}
+    result = add_up[reduce](rows, mode="drop")
     if reduce == "mean":
         count = jnp.diff(bounds)[..., None].astype(rows.dtype)
         empty = jnp.asarray(jnp.nan, rows.dtype) if initial is None else start
@@ -55,7 +55,10 @@ def segment_reduce_backward(
     axis: int,
     initial: Scalar | None,
 ) -> Array:
-    """To each element what it contributed; elements that share an extreme share its gradient (the CPU divides positive ones only)."""
+    """To each element what it contributed; elements that share an extreme share its gradient.
+
+    The CPU divides it only where it is positive, which is a mistake.
+    """
     axis %= data.ndim
     bounds = _bounds(lengths, offsets)
     outer, size, inner = len(bounds), data.shape[axis], math.prod(data.shape[axis + 1 :])
@@ -64,7 +67,8 @@ def segment_reduce_backward(
     results, gradients = (opmath(x).reshape(outer, bounds.shape[-1] - 1, inner) for x in (output, grad))
     result, gradient = (x.at[_at(number)].get(mode="fill", fill_value=0) for x in (results, gradients))
     if reduce == "mean":
-        gradient = gradient / jnp.take_along_axis(jnp.diff(bounds), number, axis=-1, mode="clip")[..., None].astype(rows.dtype)
+        length = jnp.take_along_axis(jnp.diff(bounds), number, axis=-1, mode="clip")
+        gradient = gradient / length[..., None].astype(rows.dtype)
     elif reduce == "prod":
         gradient = gradient * _product_of_others(rows, number, results.shape, initial)
     elif reduce in ("max", "min"):

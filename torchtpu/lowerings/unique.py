@@ -39,7 +39,9 @@ def unique_dim_consecutive(self: Array, dim: int, return_inverse: bool, return_c
     return _slices(self, dim, lambda rows: lax.iota(jnp.int32, rows.shape[0]))
 
 
-def _elements(values: Array, order: Array, shape: tuple[int, ...], return_inverse: bool, return_counts: bool) -> Elements:
+def _elements(
+    values: Array, order: Array, shape: tuple[int, ...], return_inverse: bool, return_counts: bool
+) -> Elements:
     """Of `values`, in which equal ones are neighbours; `order` says from where in `shape` each comes."""
     none = jnp.zeros(0, jnp.int64)
     if not values.size:
@@ -79,8 +81,10 @@ def _runs(changes: Array) -> tuple[Array, Array, Array]:
 
 
 def _lexicographic(rows: Array) -> Array:
-    """The order of the rows by their first elements, then by their second ones, and so on. A nan is the greatest; the CPU
-    finds it equal to everything, which orders nothing."""
+    """The order of the rows by their first elements, then by their second ones, and so on.
+
+    A nan is the greatest. The CPU finds it equal to everything, which is no order.
+    """
     columns = rows.shape[1]
 
     def by_column(i: Array, order: Array) -> Array:
