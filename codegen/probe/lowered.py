@@ -19,6 +19,7 @@ from codegen.probe.samples import DIFFERENTIABLE, DTYPES, accepted, on, operator
 _NUMPY = {
     torch.bool: np.dtype(bool),
     torch.uint8: np.dtype("uint8"),
+    torch.uint64: np.dtype("uint64"),
     torch.int8: np.dtype("int8"),
     torch.int16: np.dtype("int16"),
     torch.int32: np.dtype("int32"),

@@ -164,8 +164,8 @@ FIELDS: dict[str, Field] = {
                 Record({"key": Table(Text("an expression")), "data": Text("the largest size")}, make=model.Sizes),
             ),
             "`{key: {name: expression, ...}}`: sizes computed from scalars on every call, in the key, and handed to "
-            "the lowering by name while the scalars stay traced; `{data: bound}`: the lowering returns padded outputs "
-            "and a count",
+            "the lowering by name while the scalars stay traced; `{data: bound}`: the lowering returns outputs as "
+            "`Padded(value, count, axis)`",
             "`meta`",
         ),
         Field("checks", NAMES, "C++ predicates of csrc/dispatch/checks.h over values that meta cannot see"),

@@ -44,6 +44,10 @@ int64_t _fused_sdp_choice(const at::Tensor& query, const at::Tensor& key, const 
                           const std::optional<at::Tensor>& attn_mask, double dropout_p, bool is_causal,
                           std::optional<double> scale, bool enable_gqa);
 
+// The sizes of these are in the values of a tensor, which are waited for.
+at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& weights, c10::SymInt minlength);
+at::Tensor repeat_interleave_Tensor(const at::Tensor& repeats, std::optional<c10::SymInt> output_size);
+
 bool _nested_tensor_from_mask_left_aligned(const at::Tensor& t, const at::Tensor& mask);
 
 }  // namespace torchtpu::native

@@ -37,9 +37,10 @@ struct Operand {
 
 // One output of the executable, in its order.
 struct Output {
-  enum class Kind : uint8_t { New, Store, Error };
+  enum class Kind : uint8_t { New, Count, Store, Error };
   Kind kind;
   uint16_t use = 0;  // Store: becomes the value of this use's storage
+  uint16_t cut = 0, axis = 0;  // Count: how much of this other output is valid along the axis
   size_t nbytes = 0;
   runtime::Sizes sizes = {}, strides = {};  // New: of the tensor
   runtime::Base base = {};                  // New: of its storage
@@ -87,7 +88,7 @@ struct Program {
   bool reads(uint16_t use) const {
     return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) { return operand.use == use; });
   }
-  bool data_sizes = false;  // the last output counts the valid rows of the others
+  bool data_sizes = false;  // what is in the tensors decides the sizes of outputs
   // Written arguments that change their sizes only afterwards, as (output, use) to resize and copy: every out= with data_sizes,
   // and self where it grows by broadcasting.
   std::vector<std::pair<uint16_t, uint16_t>> copies;

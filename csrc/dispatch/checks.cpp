@@ -69,7 +69,17 @@ bool leaky_relu_in_place_slope(Args args) { return !args[3].toBool() || real(arg
 
 bool elu_in_place_alpha(Args args) { return !args[4].toBool() || real(args[1]) >= 0; }
 
-bool uniform_bounds(Args args) { return args[1].toDouble() <= args[2].toDouble(); }
+bool uniform_bounds(Args args) {
+  // Of complex numbers both parts are drawn.
+  auto dtype = c10::toRealValueType(args[0].toTensor().scalar_type());
+  double from = args[1].toDouble(), to = args[2].toDouble(), largest = std::numeric_limits<double>::infinity();
+  if (c10::isFloatingType(dtype)) {
+    AT_DISPATCH_V2(dtype, "uniform_bounds", AT_WRAP([&] {
+      largest = static_cast<double>(std::numeric_limits<scalar_t>::max());
+    }), AT_EXPAND(AT_FLOATING_TYPES), at::kHalf, at::kBFloat16);
+  }
+  return from >= -largest && from <= to && to <= largest && to - from <= largest;
+}
 
 bool normal_std(Args args) { return (args[2].isDouble() ? args[2] : args[1]).toDouble() >= 0; }
 

@@ -124,16 +124,12 @@ int32_t read_word(const pjrt::Buffer& buffer) {
 
 using Tensors = c10::SmallVector<at::Tensor, 4>;
 
-// Outputs whose rows the data decides: cut to the count, which is the last output.
-void cut_to_count(Tensors& tensors) {
-  int64_t count = read_word(*buffer_of(tensors.back()).load().get());
-  tensors.pop_back();
-  for (auto& tensor : tensors) {
-    if (!tensor.defined() || tensor.size(0) == count) continue;
-    auto rows = at::narrow(tensor, 0, 0, count);
-    auto order = at::infer_dense_strides(rows.sizes(), rows.strides());
-    tensor = at::empty_strided(rows.sizes(), order, rows.options()).copy_(rows);
-  }
+// An output whose size the data decides: its first part along the axis.
+at::Tensor cut(const at::Tensor& padded, int64_t axis, int64_t count) {
+  if (padded.size(axis) == count) return padded;
+  auto rows = at::narrow(padded, axis, 0, count);
+  auto order = at::infer_dense_strides(rows.sizes(), rows.strides());
+  return at::empty_strided(rows.sizes(), order, rows.options()).copy_(rows);
 }
 
 c10::IValue to_ivalue(const cache::Result& result, const Call& call, const Tensors& tensors) {
@@ -170,9 +166,9 @@ void await_outputs(const c10::SmallVectorImpl<pjrt::BufferRef>& buffers, Operand
 
 // Whether the call itself needs what its program computes: whether it may return, and with which sizes.
 bool reads_its_outputs(const cache::Program& program) {
-  if (program.data_sizes || !program.copies.empty()) return true;
+  if (!program.copies.empty()) return true;
   for (const auto& output : program.outputs) {
-    if (output.kind == cache::Output::Kind::Error) return true;
+    if (output.kind == cache::Output::Kind::Error || output.kind == cache::Output::Kind::Count) return true;
   }
   return false;
 }
@@ -257,7 +253,8 @@ void execute(const Call& call, const cache::Program& program, cache::Pin pin, co
   c10::SmallVector<pjrt::BufferRef, 8> buffers;
   for (size_t i = 0; i < num_outputs; ++i) {
     const auto& output = program.outputs[i];
-    auto holder = output.kind == cache::Output::Kind::Error ? pjrt::Holder::Runtime : pjrt::Holder::Tensor;
+    bool for_us = output.kind == cache::Output::Kind::Error || output.kind == cache::Output::Kind::Count;
+    auto holder = for_us ? pjrt::Holder::Runtime : pjrt::Holder::Tensor;
     buffers.emplace_back(new pjrt::Buffer(raw_outputs[i], output.nbytes, static_cast<size_t>(device), holder));
     buffers.back()->made_by(call.spec.overload);
     if (tracked) buffers.back()->track();
@@ -265,6 +262,7 @@ void execute(const Call& call, const cache::Program& program, cache::Pin pin, co
   if (C10_UNLIKELY(waits)) await_outputs(buffers, operands, call.spec.overload, device);
 
   Tensors tensors(num_outputs);
+  c10::SmallVector<std::pair<const cache::Output*, pjrt::BufferRef>, 2> counts;
   bool failed = false;
   for (size_t i = 0; i < num_outputs; ++i) {
     const auto& output = program.outputs[i];
@@ -273,6 +271,7 @@ void execute(const Call& call, const cache::Program& program, cache::Pin pin, co
       case cache::Output::Kind::New:
         tensors[i] = runtime::make_tensor(output.sizes, output.strides, output.base, device, std::move(buffer));
         break;
+      case cache::Output::Kind::Count: counts.emplace_back(&output, std::move(buffer)); break;
       case cache::Output::Kind::Store: call.uses[output.use].buffer->store(std::move(buffer)); break;
       case cache::Output::Kind::Error:
         failed = runtime::guarded(call.spec.overload, device, [&] { return read_word(*buffer.get()); }) != 0;
@@ -285,7 +284,9 @@ void execute(const Call& call, const cache::Program& program, cache::Pin pin, co
                 ": the program found an index out of range or a division by zero, yet the same call succeeds on the CPU; "
                 "please report this with the arguments");
   }
-  if (program.data_sizes) cut_to_count(tensors);
+  for (const auto& [count, buffer] : counts) {
+    tensors[count->cut] = cut(tensors[count->cut], count->axis, read_word(*buffer.get()));
+  }
   for (const auto& [output, use] : program.copies) {
     const at::Tensor& written = *call.uses[use].tensor;
     if (program.data_sizes) at::native::resize_output_check(written, tensors[output].sizes());

@@ -72,6 +72,15 @@ void run_without_entry(const c10::OperatorHandle& op, torch::jit::Stack* stack) 
   run_on_cpu(op, stack, why);
 }
 
+// PyTorch's kernels for nested tensors work on the tensor of values inside, on whatever device it is; those that it has registered
+// for HPU know of none. Without a fallback there would be no kernel for _nested_tensor_size, whose error autograd cannot survive.
+void run_nested(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  constexpr auto kGeneric = c10::DispatchKey::NestedTensorHPU;
+  TORCH_CHECK_NOT_IMPLEMENTED(op.hasKernelForDispatchKey(kGeneric), "torchtpu: ", op.operator_name(),
+                              " of nested tensors: PyTorch has no kernel that devices share; layout=torch.jagged has more");
+  c10::Dispatcher::singleton().callBoxedForDispatchKey(op, kGeneric, stack);
+}
+
 }  // namespace
 
 void fall_back(const OpSpec& spec, const std::string& why, torch::jit::Stack* stack) {
@@ -97,5 +106,7 @@ void reset_fallback_counts() {
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_without_entry>()); }
+
+TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_nested>()); }
 
 }  // namespace torchtpu::dispatch

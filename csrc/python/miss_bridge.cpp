@@ -107,8 +107,14 @@ cache::Format to_format(const std::string& name) {
 
 cache::Output to_output(const py::tuple& output) {
   auto kind = output[0].cast<std::string>();
-  if (kind == "error") return {cache::Output::Kind::Error, 0, sizeof(int32_t)};
-  if (kind == "store") return {cache::Output::Kind::Store, output[1].cast<uint16_t>(), output[2].cast<size_t>()};
+  if (kind == "error") return {.kind = cache::Output::Kind::Error, .nbytes = sizeof(int32_t)};
+  if (kind == "store") {
+    return {.kind = cache::Output::Kind::Store, .use = output[1].cast<uint16_t>(), .nbytes = output[2].cast<size_t>()};
+  }
+  if (kind == "count") {
+    return {.kind = cache::Output::Kind::Count, .cut = output[1].cast<uint16_t>(), .axis = output[2].cast<uint16_t>(),
+            .nbytes = sizeof(int32_t)};
+  }
   cache::Output result{cache::Output::Kind::New};
   result.sizes = to_sizes(output[1]);
   result.strides = to_sizes(output[2]);

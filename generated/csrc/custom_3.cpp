@@ -8,6 +8,12 @@ namespace {
 
 const std::vector<OpSpec>& specs() {
   static const std::vector<OpSpec> table = {
+      // tpu::bincount
+      {"tpu::bincount", "tpu::bincount", false, false,
+       {{"self", Role::Read}, {"weights", Role::Read}, {"size", Role::Static}}},
+      // tpu::repeat_interleave
+      {"tpu::repeat_interleave", "tpu::repeat_interleave", false, false,
+       {{"repeats", Role::Read}, {"size", Role::Static}}},
       // tpu::rnn_tanh_cell_backward
       {"tpu::rnn_tanh_cell_backward", "tpu::rnn_tanh_cell_backward", false, true, {{"grad_output", Role::Read},
        {"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read}, {"w_hh", Role::Read}, {"b_ih", Role::Read},
@@ -19,6 +25,8 @@ const std::vector<OpSpec>& specs() {
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(tpu, m) {
+  m.def("bincount(Tensor self, Tensor? weights, int size) -> Tensor");
+  m.def("repeat_interleave(Tensor repeats, int size) -> Tensor");
   m.def("rnn_tanh_cell_backward(Tensor grad_output, Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih,"
         " Tensor? b_hh, bool[6] output_mask) -> (Tensor grad_input, Tensor grad_hx, Tensor grad_w_ih,"
         " Tensor grad_w_hh, Tensor grad_b_ih, Tensor grad_b_hh)");

@@ -19,8 +19,8 @@ TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
 }
 
 TORCH_LIBRARY_IMPL(tpu, AutogradPrivateUse1, m) {
-  refuse_gradients(m, {"tpu::copy_", "tpu::gru_cell_backward", "tpu::lstm_cell_backward", "tpu::rnn_relu_cell_backward",
-                       "tpu::rnn_tanh_cell_backward"});
+  refuse_gradients(m, {"tpu::bincount", "tpu::copy_", "tpu::gru_cell_backward", "tpu::lstm_cell_backward",
+                       "tpu::repeat_interleave", "tpu::rnn_relu_cell_backward", "tpu::rnn_tanh_cell_backward"});
 }
 
 }  // namespace torchtpu::dispatch

@@ -122,6 +122,17 @@ const std::vector<OpSpec>& specs() {
       {"_foreach_sqrt", "_foreach_sqrt", false, false, {{"self", Role::Read}}},
       {"_foreach_sqrt.out", "_foreach_sqrt", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"_foreach_sqrt_", "_foreach_sqrt", false, false, {{"self", Role::Write}}},
+      // _histogramdd_bin_edges
+      {"_histogramdd_bin_edges", "_histogramdd_bin_edges", false, false, {{"self", Role::Read}, {"bins", Role::Static},
+       {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static}}},
+      {"_histogramdd_bin_edges.out", "_histogramdd_bin_edges", false, false, {{"self", Role::Read},
+       {"bins", Role::Static}, {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static},
+       {"out", Role::Write}}},
+      // _histogramdd_from_bin_tensors
+      {"_histogramdd_from_bin_tensors", "_histogramdd_from_bin_tensors", false, false,
+       {{"self", Role::Read}, {"bins", Role::Read}, {"weight", Role::Read}, {"density", Role::Static}}},
+      {"_histogramdd_from_bin_tensors.out", "_histogramdd_from_bin_tensors", false, false, {{"self", Role::Read},
+       {"bins", Role::Read}, {"weight", Role::Read}, {"density", Role::Static}, {"out", Role::Write}}},
       // _index_put_impl_
       {"_index_put_impl", "_index_put_impl_", false, false, {{"self", Role::Read}, {"indices", Role::Read},
        {"values", Role::Read}, {"accumulate", Role::Static}, {"unsafe", Role::Static}}},
@@ -326,6 +337,12 @@ const std::vector<OpSpec>& specs() {
       // fmin
       {"fmin", "fmin", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"fmin.out", "fmin", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
+      // fractional_max_pool2d_backward
+      {"fractional_max_pool2d_backward", "fractional_max_pool2d_backward", false, false, {{"grad_output", Role::Read},
+       {"self", Role::Read}, {"kernel_size", Role::Static}, {"output_size", Role::Static}, {"indices", Role::Read}}},
+      {"fractional_max_pool2d_backward.grad_input", "fractional_max_pool2d_backward", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"kernel_size", Role::Static}, {"output_size", Role::Static},
+       {"indices", Role::Read}, {"grad_input", Role::Write}}},
       // glu
       {"glu", "glu", false, false, {{"self", Role::Read}, {"dim", Role::Static}}},
       {"glu.out", "glu", false, false, {{"self", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
@@ -348,6 +365,11 @@ const std::vector<OpSpec>& specs() {
       {"heaviside.out", "heaviside", false, false,
        {{"self", Role::Read}, {"values", Role::Read}, {"out", Role::Write}}},
       {"heaviside_", "heaviside", false, false, {{"self", Role::Write}, {"values", Role::Read}}},
+      // histc
+      {"histc", "histc", false, false,
+       {{"self", Role::Read}, {"bins", Role::Static}, {"min", Role::Traced, {0}}, {"max", Role::Traced, {0}}}},
+      {"histc.out", "histc", false, false, {{"self", Role::Read}, {"bins", Role::Static}, {"min", Role::Traced, {0}},
+       {"max", Role::Traced, {0}}, {"out", Role::Write}}},
       // index_fill.int_Tensor
       {"index_fill.int_Tensor", "index_fill.int_Tensor", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"index", Role::Read}, {"value", Role::Read}}},
@@ -425,6 +447,17 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}}},
       {"mse_loss_backward.grad_input", "mse_loss_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}, {"grad_input", Role::Write}}},
+      // multilabel_margin_loss_backward
+      {"multilabel_margin_loss_backward", "multilabel_margin_loss_backward", false, false, {{"grad_output", Role::Read},
+       {"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}, {"is_target", Role::Read}}},
+      {"multilabel_margin_loss_backward.grad_input", "multilabel_margin_loss_backward", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static},
+       {"is_target", Role::Read}, {"grad_input", Role::Write}}},
+      // multilabel_margin_loss_forward
+      {"multilabel_margin_loss_forward", "multilabel_margin_loss_forward", false, false,
+       {{"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}}},
+      {"multilabel_margin_loss_forward.output", "multilabel_margin_loss_forward", false, false, {{"self", Role::Read},
+       {"target", Role::Read}, {"reduction", Role::Static}, {"output", Role::Write}, {"is_target", Role::Write}}},
       // mv
       {"mv", "mv", false, true, {{"self", Role::Read}, {"vec", Role::Read}}},
       {"mv.out", "mv", false, true, {{"self", Role::Read}, {"vec", Role::Read}, {"out", Role::Write}}},
@@ -455,6 +488,11 @@ const std::vector<OpSpec>& specs() {
        {"input", Role::Read}, {"normalized_shape", Role::Static}, {"mean", Role::Read}, {"rstd", Role::Read},
        {"weight", Role::Read}, {"bias", Role::Read}, {"output_mask", Role::Static}, {"out0", Role::Write},
        {"out1", Role::Write}, {"out2", Role::Write}}},
+      // nonzero_static
+      {"nonzero_static", "nonzero_static", false, false,
+       {{"self", Role::Read}, {"size", Role::Static}, {"fill_value", Role::Static}}},
+      {"nonzero_static.out", "nonzero_static", false, false,
+       {{"self", Role::Read}, {"size", Role::Static}, {"fill_value", Role::Static}, {"out", Role::Write}}},
       // norm.ScalarOpt_dim
       {"norm.ScalarOpt_dim", "norm.ScalarOpt_dim", false, false,
        {{"self", Role::Read}, {"p", Role::Static}, {"dim", Role::Static}, {"keepdim", Role::Static}}},
@@ -515,6 +553,20 @@ const std::vector<OpSpec>& specs() {
        {"out", Role::Write}}},
       {"scatter_reduce_.two", "scatter_reduce.two", false, false, {{"self", Role::Write}, {"dim", Role::Static},
        {"index", Role::Read}, {"src", Role::Read}, {"reduce", Role::Static}, {"include_self", Role::Static}}},
+      // searchsorted.Scalar
+      {"searchsorted.Scalar", "searchsorted.Scalar", false, false, {{"sorted_sequence", Role::Read},
+       {"self", Role::Traced}, {"out_int32", Role::Static}, {"right", Role::Static}, {"side", Role::Static},
+       {"sorter", Role::Read}}},
+      {"searchsorted.Scalar_out", "searchsorted.Scalar", false, false, {{"sorted_sequence", Role::Read},
+       {"self", Role::Traced}, {"out_int32", Role::Static}, {"right", Role::Static}, {"side", Role::Static},
+       {"sorter", Role::Read}, {"out", Role::Write}}},
+      // segment_reduce
+      {"segment_reduce", "segment_reduce", false, false, {{"data", Role::Read}, {"reduce", Role::Static},
+       {"lengths", Role::Read}, {"indices", Role::Read}, {"offsets", Role::Read}, {"axis", Role::Static},
+       {"unsafe", Role::Static}, {"initial", Role::Traced}}},
+      {"segment_reduce.out", "segment_reduce", false, false, {{"data", Role::Read}, {"reduce", Role::Static},
+       {"lengths", Role::Read}, {"indices", Role::Read}, {"offsets", Role::Read}, {"axis", Role::Static},
+       {"unsafe", Role::Static}, {"initial", Role::Traced}, {"out", Role::Write}}},
       // sigmoid_backward
       {"sigmoid_backward", "sigmoid_backward", false, false, {{"grad_output", Role::Read}, {"output", Role::Read}}},
       {"sigmoid_backward.grad_input", "sigmoid_backward", false, false,

@@ -36,6 +36,9 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}}},
       {"_adaptive_avg_pool2d_backward.out", "_adaptive_avg_pool2d_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"out", Role::Write}}},
+      // _aminmax
+      {"_aminmax", "_aminmax", false, false, {{"self", Role::Read}}},
+      {"_aminmax.out", "_aminmax", false, false, {{"self", Role::Read}, {"out0", Role::Write}, {"out1", Role::Write}}},
       // _conj_physical
       {"_conj_physical", "_conj_physical", false, false, {{"self", Role::Read}}},
       {"_conj_physical.out", "_conj_physical", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -271,6 +274,12 @@ const std::vector<OpSpec>& specs() {
       {"fill.Tensor_out", "fill.Tensor", false, false,
        {{"self", Role::Read}, {"value", Role::Read}, {"out", Role::Write}}},
       {"fill_.Tensor", "fill.Tensor", false, false, {{"self", Role::Write}, {"value", Role::Read}}},
+      // fractional_max_pool3d_backward
+      {"fractional_max_pool3d_backward", "fractional_max_pool3d_backward", false, false, {{"grad_output", Role::Read},
+       {"self", Role::Read}, {"kernel_size", Role::Static}, {"output_size", Role::Static}, {"indices", Role::Read}}},
+      {"fractional_max_pool3d_backward.grad_input", "fractional_max_pool3d_backward", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"kernel_size", Role::Static}, {"output_size", Role::Static},
+       {"indices", Role::Read}, {"grad_input", Role::Write}}},
       // ge.Tensor
       {"ge.Tensor", "ge.Tensor", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"ge.Tensor_out", "ge.Tensor", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
@@ -304,6 +313,11 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"min_val", Role::Traced, {-1}}, {"max_val", Role::Traced, {1}}, {"out", Role::Write}}},
       {"hardtanh_", "hardtanh", false, false,
        {{"self", Role::Write}, {"min_val", Role::Traced, {-1}}, {"max_val", Role::Traced, {1}}}},
+      // histogram.bins_tensor
+      {"histogram.bins_tensor", "histogram.bins_tensor", false, false,
+       {{"self", Role::Read}, {"bins", Role::Read}, {"weight", Role::Read}, {"density", Role::Static}}},
+      {"histogram.bins_tensor_out", "histogram.bins_tensor", false, false, {{"self", Role::Read}, {"bins", Role::Read},
+       {"weight", Role::Read}, {"density", Role::Static}, {"hist", Role::Write}, {"bin_edges", Role::Write}}},
       // huber_loss
       {"huber_loss", "huber_loss", false, false,
        {{"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}, {"delta", Role::Traced, {1}}}},
@@ -387,6 +401,11 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"kernel_size", Role::Static}, {"stride", Role::Static},
        {"padding", Role::Static}, {"dilation", Role::Static}, {"ceil_mode", Role::Static}, {"indices", Role::Read},
        {"grad_input", Role::Write}}},
+      // max_unpool2d
+      {"max_unpool2d", "max_unpool2d", false, false,
+       {{"self", Role::Read}, {"indices", Role::Read}, {"output_size", Role::Static}}},
+      {"max_unpool2d.out", "max_unpool2d", false, false,
+       {{"self", Role::Read}, {"indices", Role::Read}, {"output_size", Role::Static}, {"out", Role::Write}}},
       // maximum
       {"maximum", "maximum", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"maximum.out", "maximum", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
@@ -401,6 +420,24 @@ const std::vector<OpSpec>& specs() {
       // mm
       {"mm", "mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}}},
       {"mm.out", "mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"out", Role::Write}}},
+      // mode
+      {"mode", "mode", false, false, {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}}},
+      {"mode.values", "mode", false, false, {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static},
+       {"values", Role::Write}, {"indices", Role::Write}}},
+      // multi_margin_loss
+      {"multi_margin_loss", "multi_margin_loss", false, false, {{"self", Role::Read}, {"target", Role::Read},
+       {"p", Role::Static}, {"margin", Role::Traced, {1}}, {"weight", Role::Read}, {"reduction", Role::Static}}},
+      {"multi_margin_loss.out", "multi_margin_loss", false, false, {{"self", Role::Read}, {"target", Role::Read},
+       {"p", Role::Static}, {"margin", Role::Traced, {1}}, {"weight", Role::Read}, {"reduction", Role::Static},
+       {"out", Role::Write}}},
+      // nanmedian
+      {"nanmedian", "nanmedian", false, false, {{"self", Role::Read}}},
+      {"nanmedian.out", "nanmedian", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // nanmedian.dim
+      {"nanmedian.dim", "nanmedian.dim", false, false,
+       {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}}},
+      {"nanmedian.dim_values", "nanmedian.dim", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"keepdim", Role::Static}, {"values", Role::Write}, {"indices", Role::Write}}},
       // nansum
       {"nansum", "nansum", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}, {"dtype", Role::Static}}},
@@ -557,6 +594,12 @@ const std::vector<OpSpec>& specs() {
       {"tril", "tril", false, false, {{"self", Role::Read}, {"diagonal", Role::Static}}},
       {"tril.out", "tril", false, false, {{"self", Role::Read}, {"diagonal", Role::Static}, {"out", Role::Write}}},
       {"tril_", "tril", false, false, {{"self", Role::Write}, {"diagonal", Role::Static}}},
+      // unique_dim
+      {"unique_dim", "unique_dim", false, false, {{"self", Role::Read}, {"dim", Role::Static}, {"sorted", Role::Static},
+       {"return_inverse", Role::Static}, {"return_counts", Role::Static}}},
+      {"unique_dim.out", "unique_dim", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"sorted", Role::Static}, {"return_inverse", Role::Static}, {"return_counts", Role::Static},
+       {"out0", Role::Write}, {"out1", Role::Write}, {"out2", Role::Write}}},
       // upsample_nearest3d
       {"upsample_nearest3d", "upsample_nearest3d", false, false, {{"self", Role::Read}, {"output_size", Role::Static},
        {"scales_d", Role::Static}, {"scales_h", Role::Static}, {"scales_w", Role::Static}}},

@@ -81,6 +81,12 @@ const std::vector<OpSpec>& specs() {
       {"_thnn_fused_gru_cell_backward.out", "_thnn_fused_gru_cell_backward", false, false, {{"grad_hy", Role::Read},
        {"workspace", Role::Read}, {"has_bias", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write},
        {"out2", Role::Write}, {"out3", Role::Write}, {"out4", Role::Write}}},
+      // _unique2
+      {"_unique2", "_unique2", false, false, {{"self", Role::Read}, {"sorted", Role::Static},
+       {"return_inverse", Role::Static}, {"return_counts", Role::Static}}},
+      {"_unique2.out", "_unique2", false, false, {{"self", Role::Read}, {"sorted", Role::Static},
+       {"return_inverse", Role::Static}, {"return_counts", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write},
+       {"out2", Role::Write}}},
       // acos
       {"acos", "acos", false, false, {{"self", Role::Read}}},
       {"acos.out", "acos", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -258,6 +264,18 @@ const std::vector<OpSpec>& specs() {
       {"fmod.Tensor_out", "fmod.Tensor", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"fmod_.Tensor", "fmod.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // fractional_max_pool2d
+      {"fractional_max_pool2d", "fractional_max_pool2d", false, true, {{"self", Role::Read},
+       {"kernel_size", Role::Static}, {"output_size", Role::Static}, {"random_samples", Role::Read}}},
+      {"fractional_max_pool2d.output", "fractional_max_pool2d", false, true, {{"self", Role::Read},
+       {"kernel_size", Role::Static}, {"output_size", Role::Static}, {"random_samples", Role::Read},
+       {"output", Role::Write}, {"indices", Role::Write}}},
+      // fractional_max_pool3d
+      {"fractional_max_pool3d", "fractional_max_pool3d", false, true, {{"self", Role::Read},
+       {"kernel_size", Role::Static}, {"output_size", Role::Static}, {"random_samples", Role::Read}}},
+      {"fractional_max_pool3d.output", "fractional_max_pool3d", false, true, {{"self", Role::Read},
+       {"kernel_size", Role::Static}, {"output_size", Role::Static}, {"random_samples", Role::Read},
+       {"output", Role::Write}, {"indices", Role::Write}}},
       // gru_cell
       {"gru_cell", "gru_cell", false, true, {{"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
        {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}}},
@@ -265,6 +283,12 @@ const std::vector<OpSpec>& specs() {
       {"hardswish_backward", "hardswish_backward", false, false, {{"grad_output", Role::Read}, {"self", Role::Read}}},
       {"hardswish_backward.out", "hardswish_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"out", Role::Write}}},
+      // histogram.bin_ct
+      {"histogram.bin_ct", "histogram.bin_ct", false, false, {{"self", Role::Read}, {"bins", Role::Static},
+       {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static}}},
+      {"histogram.bin_ct_out", "histogram.bin_ct", false, false, {{"self", Role::Read}, {"bins", Role::Static},
+       {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static}, {"hist", Role::Write},
+       {"bin_edges", Role::Write}}},
       // huber_loss_backward
       {"huber_loss_backward", "huber_loss_backward", false, false, {{"grad_output", Role::Read}, {"self", Role::Read},
        {"target", Role::Read}, {"reduction", Role::Static}, {"delta", Role::Traced}}},
@@ -336,6 +360,11 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"kernel_size", Role::Static}, {"stride", Role::Static},
        {"padding", Role::Static}, {"dilation", Role::Static}, {"ceil_mode", Role::Static}, {"indices", Role::Read},
        {"grad_input", Role::Write}}},
+      // max_unpool3d
+      {"max_unpool3d", "max_unpool3d", false, false, {{"self", Role::Read}, {"indices", Role::Read},
+       {"output_size", Role::Static}, {"stride", Role::Static}, {"padding", Role::Static}}},
+      {"max_unpool3d.out", "max_unpool3d", false, false, {{"self", Role::Read}, {"indices", Role::Read},
+       {"output_size", Role::Static}, {"stride", Role::Static}, {"padding", Role::Static}, {"out", Role::Write}}},
       // min
       {"min", "min", false, false, {{"self", Role::Read}}},
       {"min.unary_out", "min", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -534,6 +563,18 @@ const std::vector<OpSpec>& specs() {
        {"pin_memory", Role::Ignored}}},
       {"triu_indices.out", "triu_indices", false, false,
        {{"row", Role::Static}, {"col", Role::Static}, {"offset", Role::Static}, {"out", Role::Write}}},
+      // unique_consecutive
+      {"unique_consecutive", "unique_consecutive", false, false, {{"self", Role::Read},
+       {"return_inverse", Role::Static}, {"return_counts", Role::Static}, {"dim", Role::Static}}},
+      {"unique_consecutive.out", "unique_consecutive", false, false, {{"self", Role::Read},
+       {"return_inverse", Role::Static}, {"return_counts", Role::Static}, {"dim", Role::Static}, {"out0", Role::Write},
+       {"out1", Role::Write}, {"out2", Role::Write}}},
+      // unique_dim_consecutive
+      {"unique_dim_consecutive", "unique_dim_consecutive", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"return_inverse", Role::Static}, {"return_counts", Role::Static}}},
+      {"unique_dim_consecutive.out", "unique_dim_consecutive", false, false, {{"self", Role::Read},
+       {"dim", Role::Static}, {"return_inverse", Role::Static}, {"return_counts", Role::Static}, {"out0", Role::Write},
+       {"out1", Role::Write}, {"out2", Role::Write}}},
       // upsample_bicubic2d_backward
       {"upsample_bicubic2d_backward", "upsample_bicubic2d_backward", false, false, {{"grad_output", Role::Read},
        {"output_size", Role::Static}, {"input_size", Role::Static}, {"align_corners", Role::Static},

@@ -24,6 +24,11 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}}},
       {"_adaptive_avg_pool3d_backward.out", "_adaptive_avg_pool3d_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"out", Role::Write}}},
+      // _aminmax.dim
+      {"_aminmax.dim", "_aminmax.dim", false, false,
+       {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}}},
+      {"_aminmax.dim_out", "_aminmax.dim", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"keepdim", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
       // _foreach_abs
       {"_foreach_abs", "_foreach_abs", false, false, {{"self", Role::Read}}},
       {"_foreach_abs.out", "_foreach_abs", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -97,6 +102,19 @@ const std::vector<OpSpec>& specs() {
       {"_foreach_pow.List_out", "_foreach_pow.List", false, false,
        {{"self", Role::Read}, {"exponent", Role::Read}, {"out", Role::Write}}},
       {"_foreach_pow_.List", "_foreach_pow.List", false, false, {{"self", Role::Write}, {"exponent", Role::Read}}},
+      // _histogramdd_from_bin_cts
+      {"_histogramdd_from_bin_cts", "_histogramdd_from_bin_cts", false, false, {{"self", Role::Read},
+       {"bins", Role::Static}, {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static}}},
+      {"_histogramdd_from_bin_cts.out", "_histogramdd_from_bin_cts", false, false, {{"self", Role::Read},
+       {"bins", Role::Static}, {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static},
+       {"out", Role::Write}}},
+      // _segment_reduce_backward
+      {"_segment_reduce_backward", "_segment_reduce_backward", false, true, {{"grad", Role::Read},
+       {"output", Role::Read}, {"data", Role::Read}, {"reduce", Role::Static}, {"lengths", Role::Read},
+       {"offsets", Role::Read}, {"axis", Role::Static}, {"initial", Role::Traced}}},
+      {"_segment_reduce_backward.out", "_segment_reduce_backward", false, true, {{"grad", Role::Read},
+       {"output", Role::Read}, {"data", Role::Read}, {"reduce", Role::Static}, {"lengths", Role::Read},
+       {"offsets", Role::Read}, {"axis", Role::Static}, {"initial", Role::Traced}, {"out", Role::Write}}},
       // _softmax_backward_data
       {"_softmax_backward_data", "_softmax_backward_data", false, false,
        {{"grad_output", Role::Read}, {"output", Role::Read}, {"dim", Role::Static}, {"input_dtype", Role::Static}}},
@@ -110,6 +128,11 @@ const std::vector<OpSpec>& specs() {
        {{"grad_hy", Role::Read}, {"grad_cy", Role::Read}, {"cx", Role::Read}, {"cy", Role::Read},
        {"workspace", Role::Read}, {"has_bias", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write},
        {"out2", Role::Write}}},
+      // _unique
+      {"_unique", "_unique", false, false,
+       {{"self", Role::Read}, {"sorted", Role::Static}, {"return_inverse", Role::Static}}},
+      {"_unique.out", "_unique", false, false, {{"self", Role::Read}, {"sorted", Role::Static},
+       {"return_inverse", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
       // _upsample_nearest_exact1d
       {"_upsample_nearest_exact1d", "_upsample_nearest_exact1d", false, false,
        {{"self", Role::Read}, {"output_size", Role::Static}, {"scales", Role::Static}}},
@@ -244,6 +267,11 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"min_val", Role::Traced}, {"max_val", Role::Traced}}},
       {"hardtanh_backward.grad_input", "hardtanh_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"min_val", Role::Traced}, {"max_val", Role::Traced}, {"grad_input", Role::Write}}},
+      // hash_tensor
+      {"hash_tensor", "hash_tensor", false, false,
+       {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}, {"mode", Role::Static}}},
+      {"hash_tensor.out", "hash_tensor", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"keepdim", Role::Static}, {"mode", Role::Static}, {"out", Role::Write}}},
       // hypot
       {"hypot", "hypot", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"hypot.out", "hypot", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
@@ -351,6 +379,13 @@ const std::vector<OpSpec>& specs() {
       // median
       {"median", "median", false, false, {{"self", Role::Read}}},
       {"median.out", "median", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // multi_margin_loss_backward
+      {"multi_margin_loss_backward", "multi_margin_loss_backward", false, false, {{"grad_output", Role::Read},
+       {"self", Role::Read}, {"target", Role::Read}, {"p", Role::Static}, {"margin", Role::Traced},
+       {"weight", Role::Read}, {"reduction", Role::Static}}},
+      {"multi_margin_loss_backward.grad_input", "multi_margin_loss_backward", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"target", Role::Read}, {"p", Role::Static},
+       {"margin", Role::Traced}, {"weight", Role::Read}, {"reduction", Role::Static}, {"grad_input", Role::Write}}},
       // multinomial
       {"multinomial", "multinomial", true, false, {{"self", Role::Read}, {"num_samples", Role::Static},
        {"replacement", Role::Static}, {"generator", Role::Generator}}},

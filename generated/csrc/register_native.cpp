@@ -12,10 +12,12 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_nested_tensor_from_mask_left_aligned", TORCH_FN(torchtpu::native::_nested_tensor_from_mask_left_aligned));
   m.impl("_reshape_alias", TORCH_FN(torchtpu::native::_reshape_alias));
   m.impl("as_strided", TORCH_FN(torchtpu::native::as_strided));
+  m.impl("bincount", TORCH_FN(torchtpu::native::bincount));
   m.impl("empty.memory_format", TORCH_FN(torchtpu::native::empty_memory_format));
   m.impl("empty_strided", TORCH_FN(torchtpu::native::empty_strided));
   m.impl("equal", TORCH_FN(torchtpu::native::equal));
   m.impl("record_stream", TORCH_FN(torchtpu::native::record_stream));
+  m.impl("repeat_interleave.Tensor", TORCH_FN(torchtpu::native::repeat_interleave_Tensor));
   m.impl("resize_", TORCH_FN(torchtpu::native::resize_));
   m.impl("set_", TORCH_FN(torchtpu::native::set_));
   m.impl("set_.source_Storage", TORCH_FN(torchtpu::native::set_source_Storage));

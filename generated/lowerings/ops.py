@@ -17,6 +17,7 @@ from torchtpu.lowerings import elementwise as elementwise_family
 from torchtpu.lowerings import embedding as embedding_family
 from torchtpu.lowerings import foreach as foreach_family
 from torchtpu.lowerings import gamma as gamma_family
+from torchtpu.lowerings import histogram as histogram_family
 from torchtpu.lowerings import indexing as indexing_family
 from torchtpu.lowerings import loss as loss_family
 from torchtpu.lowerings import matmul as matmul_family
@@ -29,11 +30,13 @@ from torchtpu.lowerings import recurrent as recurrent_family
 from torchtpu.lowerings import reduction as reduction_family
 from torchtpu.lowerings import resample as resample_family
 from torchtpu.lowerings import scan as scan_family
+from torchtpu.lowerings import segment as segment_family
 from torchtpu.lowerings import shape as shape_family
 from torchtpu.lowerings import sliding as sliding_family
 from torchtpu.lowerings import softmax as softmax_family
 from torchtpu.lowerings import sorting as sorting_family
 from torchtpu.lowerings import transformer as transformer_family
+from torchtpu.lowerings import unique as unique_family
 from torchtpu.lowerings import vjp as vjp_family
 from torchtpu.lowerings.pallas import Kernel
 from torchtpu.miss.entry import Entry, Param
@@ -86,6 +89,16 @@ def _adaptive_avg_pool3d(self, output_size):
 def _adaptive_avg_pool3d_backward(grad_output, self):
     # _adaptive_avg_pool3d_backward
     return resample_family.adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
+
+
+def _aminmax(self):
+    # _aminmax
+    return (jnp.min(self), jnp.max(self))
+
+
+def _aminmax_dim(self, dim, keepdim):
+    # _aminmax.dim
+    return reduction_family.aminmax(self=self, dim=dim, keepdim=keepdim)
 
 
 def _conj_physical(self):
@@ -338,6 +351,21 @@ def _foreach_zero_(self):
     return foreach_family.zero(self=self)
 
 
+def _histogramdd_bin_edges(self, bins, range, weight, density):
+    # _histogramdd_bin_edges
+    return histogram_family.histogramdd_edges(self=self, bins=bins, range=range, weight=weight, density=density)
+
+
+def _histogramdd_from_bin_cts(self, bins, range, weight, density):
+    # _histogramdd_from_bin_cts
+    return histogram_family.histogramdd(self=self, bins=bins, range=range, weight=weight, density=density)
+
+
+def _histogramdd_from_bin_tensors(self, bins, weight, density):
+    # _histogramdd_from_bin_tensors
+    return histogram_family.histogramdd_of_edges(self=self, bins=bins, weight=weight, density=density)
+
+
 def _index_put_impl_(self, indices, values, accumulate, unsafe):
     # _index_put_impl_
     return indexing_family.index_put_impl(self=self, indices=indices, values=values, accumulate=accumulate,
@@ -393,6 +421,12 @@ def _scaled_dot_product_fused_attention_overrideable_backward(grad_out, query, k
         "dropout_p": dropout_p, "is_causal": is_causal, "philox_seed": philox_seed, "scale": scale})
 
 
+def _segment_reduce_backward(grad, output, data, reduce, lengths, offsets, axis, initial):
+    # _segment_reduce_backward
+    return segment_family.segment_reduce_backward(grad=grad, output=output, data=data, reduce=reduce, lengths=lengths,
+        offsets=offsets, axis=axis, initial=initial)
+
+
 def _softmax(self, dim, half_to_float):
     # _softmax
     return softmax_family.softmax(self=self, dim=dim, half_to_float=half_to_float)
@@ -435,6 +469,16 @@ def _transformer_encoder_layer_fwd(src, embed_dim, num_heads, qkv_weight, qkv_bi
         norm_first=norm_first, eps=eps, norm_weight_1=norm_weight_1, norm_bias_1=norm_bias_1,
         norm_weight_2=norm_weight_2, norm_bias_2=norm_bias_2, ffn_weight_1=ffn_weight_1, ffn_bias_1=ffn_bias_1,
         ffn_weight_2=ffn_weight_2, ffn_bias_2=ffn_bias_2, mask=mask, mask_type=mask_type)
+
+
+def _unique(self, sorted, return_inverse):
+    # _unique
+    return unique_family.unique(self=self, sorted=sorted, return_inverse=return_inverse)
+
+
+def _unique2(self, sorted, return_inverse, return_counts):
+    # _unique2
+    return unique_family.unique2(self=self, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
 
 
 def _upsample_nearest_exact1d(self, output_size, scales):
@@ -1009,6 +1053,30 @@ def frac(self):
     return self - jnp.trunc(self)
 
 
+def fractional_max_pool2d(self, kernel_size, output_size, random_samples):
+    # fractional_max_pool2d
+    return pooling_family.fractional_max_pool(self=self, kernel_size=kernel_size, output_size=output_size,
+        random_samples=random_samples)
+
+
+def fractional_max_pool2d_backward(grad_output, self, kernel_size, output_size, indices):
+    # fractional_max_pool2d_backward
+    return pooling_family.fractional_max_pool_backward(grad_output=grad_output, self=self, kernel_size=kernel_size,
+        output_size=output_size, indices=indices)
+
+
+def fractional_max_pool3d(self, kernel_size, output_size, random_samples):
+    # fractional_max_pool3d
+    return pooling_family.fractional_max_pool(self=self, kernel_size=kernel_size, output_size=output_size,
+        random_samples=random_samples)
+
+
+def fractional_max_pool3d_backward(grad_output, self, kernel_size, output_size, indices):
+    # fractional_max_pool3d_backward
+    return pooling_family.fractional_max_pool_backward(grad_output=grad_output, self=self, kernel_size=kernel_size,
+        output_size=output_size, indices=indices)
+
+
 def gather(self, dim, index, sparse_grad):
     # gather
     return indexing_family.gather(self=self, dim=dim, index=index, sparse_grad=sparse_grad)
@@ -1111,9 +1179,29 @@ def hardtanh_backward(grad_output, self, min_val, max_val):
     return jnp.where((self <= min_val) | (self >= max_val), jnp.zeros_like(grad_output), grad_output)
 
 
+def hash_tensor(self, dim, keepdim, mode):
+    # hash_tensor
+    return reduction_family.hash_tensor(self=self, dim=dim, keepdim=keepdim, mode=mode)
+
+
 def heaviside(self, values):
     # heaviside
     return arithmetic_family.heaviside(self=self, values=values)
+
+
+def histc(self, bins, min, max):
+    # histc
+    return histogram_family.histc(self=self, bins=bins, min=min, max=max)
+
+
+def histogram_bin_ct(self, bins, range, weight, density):
+    # histogram.bin_ct
+    return histogram_family.histogram(self=self, bins=bins, range=range, weight=weight, density=density)
+
+
+def histogram_bins_tensor(self, bins, weight, density):
+    # histogram.bins_tensor
+    return histogram_family.histogram_of_edges(self=self, bins=bins, weight=weight, density=density)
 
 
 def huber_loss(self, target, reduction, delta):
@@ -1428,6 +1516,17 @@ def max_pool3d_with_indices_backward(grad_output, self, kernel_size, stride, pad
         stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode, indices=indices)
 
 
+def max_unpool2d(self, indices, output_size):
+    # max_unpool2d
+    return pooling_family.max_unpool2d(self=self, indices=indices, output_size=output_size)
+
+
+def max_unpool3d(self, indices, output_size, stride, padding):
+    # max_unpool3d
+    return pooling_family.max_unpool3d(self=self, indices=indices, output_size=output_size, stride=stride,
+        padding=padding)
+
+
 def maximum(self, other):
     # maximum
     return jnp.maximum(self, other)
@@ -1473,6 +1572,11 @@ def mm(self, mat2):
     return matmul_family.mm(self=self, mat2=mat2)
 
 
+def mode(self, dim, keepdim):
+    # mode
+    return reduction_family.mode(self=self, dim=dim, keepdim=keepdim)
+
+
 def mse_loss(self, target, reduction):
     # mse_loss
     return loss_family.mse_loss(self=self, target=target, reduction=reduction)
@@ -1488,6 +1592,29 @@ def mul_Tensor(self, other):
     return jnp.multiply(self, other)
 
 
+def multi_margin_loss(self, target, p, margin, weight, reduction):
+    # multi_margin_loss
+    return loss_family.multi_margin_loss(self=self, target=target, p=p, margin=margin, weight=weight,
+        reduction=reduction)
+
+
+def multi_margin_loss_backward(grad_output, self, target, p, margin, weight, reduction):
+    # multi_margin_loss_backward
+    return loss_family.multi_margin_loss_backward(grad_output=grad_output, self=self, target=target, p=p, margin=margin,
+        weight=weight, reduction=reduction)
+
+
+def multilabel_margin_loss_backward(grad_output, self, target, reduction, is_target):
+    # multilabel_margin_loss_backward
+    return loss_family.multilabel_margin_loss_backward(grad_output=grad_output, self=self, target=target,
+        reduction=reduction, is_target=is_target)
+
+
+def multilabel_margin_loss_forward(self, target, reduction):
+    # multilabel_margin_loss_forward
+    return loss_family.multilabel_margin_loss(self=self, target=target, reduction=reduction)
+
+
 def multinomial(key, self, num_samples, replacement):
     # multinomial
     return random_family.multinomial(key=key, self=self, num_samples=num_samples, replacement=replacement)
@@ -1501,6 +1628,16 @@ def mv(self, vec):
 def nan_to_num(self, nan, posinf, neginf):
     # nan_to_num
     return elementwise_family.nan_to_num(self=self, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def nanmedian(self):
+    # nanmedian
+    return reduction_family.nanmedian_all(self=self)
+
+
+def nanmedian_dim(self, dim, keepdim):
+    # nanmedian.dim
+    return reduction_family.nanmedian(self=self, dim=dim, keepdim=keepdim)
 
 
 def nansum(self, dim, keepdim, dtype):
@@ -1599,6 +1736,11 @@ def nll_loss_forward(self, target, weight, reduction, ignore_index):
 def nonzero(self):
     # nonzero
     return indexing_family.nonzero(self=self)
+
+
+def nonzero_static(self, size, fill_value):
+    # nonzero_static
+    return indexing_family.nonzero_static(self=self, size=size, fill_value=fill_value)
 
 
 def norm_ScalarOpt_dim(self, p, dim, keepdim):
@@ -1858,10 +2000,22 @@ def scatter_reduce_two(self, dim, index, src, reduce, include_self):
         include_self=include_self)
 
 
+def searchsorted_Scalar(sorted_sequence, self, out_int32, right, side, sorter):
+    # searchsorted.Scalar
+    return sorting_family.searchsorted_scalar(sorted_sequence=sorted_sequence, self=self, out_int32=out_int32,
+        right=right, side=side, sorter=sorter)
+
+
 def searchsorted_Tensor(sorted_sequence, self, out_int32, right, side, sorter):
     # searchsorted.Tensor
     return sorting_family.searchsorted(sorted_sequence=sorted_sequence, self=self, out_int32=out_int32, right=right,
         side=side, sorter=sorter)
+
+
+def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial):
+    # segment_reduce
+    return segment_family.segment_reduce(data=data, reduce=reduce, lengths=lengths, indices=indices, offsets=offsets,
+        axis=axis, unsafe=unsafe, initial=initial)
 
 
 def sgn(self):
@@ -2020,6 +2174,11 @@ def topk(self, k, dim, largest, sorted):
     return sorting_family.topk(self=self, k=k, dim=dim, largest=largest, sorted=sorted)
 
 
+def tpu_bincount(self, weights, size):
+    # tpu::bincount
+    return histogram_family.bincount(self=self, weights=weights, size=size)
+
+
 def tpu_copy_(self, src):
     # tpu::copy_
     return creation_family.copy(self=self, src=src)
@@ -2036,6 +2195,11 @@ def tpu_lstm_cell_backward(grad_output0, grad_output1, input, hx, w_ih, w_hh, b_
     return vjp_family.vjp(cells_family.lstm, wrt=("input", "hx", "w_ih", "w_hh", "b_ih", "b_hh"),
         cotangent=[grad_output0, grad_output1], mask=output_mask,
         arguments={"input": input, "hx": hx, "w_ih": w_ih, "w_hh": w_hh, "b_ih": b_ih, "b_hh": b_hh})
+
+
+def tpu_repeat_interleave(repeats, size):
+    # tpu::repeat_interleave
+    return indexing_family.repeat_interleave(repeats=repeats, size=size)
 
 
 def tpu_rnn_relu_cell_backward(grad_output, input, hx, w_ih, w_hh, b_ih, b_hh, output_mask):
@@ -2088,6 +2252,24 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
 def uniform_(key, self, from_, to):
     # uniform_
     return random_family.uniform(key=key, self=self, from_=from_, to=to)
+
+
+def unique_consecutive(self, return_inverse, return_counts, dim):
+    # unique_consecutive
+    return unique_family.unique_consecutive(self=self, return_inverse=return_inverse, return_counts=return_counts,
+        dim=dim)
+
+
+def unique_dim(self, dim, sorted, return_inverse, return_counts):
+    # unique_dim
+    return unique_family.unique_dim(self=self, dim=dim, sorted=sorted, return_inverse=return_inverse,
+        return_counts=return_counts)
+
+
+def unique_dim_consecutive(self, dim, return_inverse, return_counts):
+    # unique_dim_consecutive
+    return unique_family.unique_dim_consecutive(self=self, dim=dim, return_inverse=return_inverse,
+        return_counts=return_counts)
 
 
 def upsample_bicubic2d(self, output_size, align_corners, scales_h, scales_w):
@@ -2249,6 +2431,17 @@ ENTRIES: dict[str, Entry] = {
         "_adaptive_avg_pool3d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
         _adaptive_avg_pool3d_backward,
+    ),
+    "_aminmax": Entry(
+        "_aminmax",
+        (Param("self", "Tensor", True),),
+        _aminmax,
+    ),
+    "_aminmax.dim": Entry(
+        "_aminmax.dim",
+        (Param("self", "Tensor", True), Param("dim", "int", False), Param("keepdim", "bool", False)),
+        _aminmax_dim,
+        dims="dim",
     ),
     "_conj_physical": Entry(
         "_conj_physical",
@@ -2508,6 +2701,24 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor[]", True),),
         _foreach_zero_,
     ),
+    "_histogramdd_bin_edges": Entry(
+        "_histogramdd_bin_edges",
+        (Param("self", "Tensor", True), Param("bins", "int[]", False), Param("range", "float[]?", True),
+         Param("weight", "Tensor?", True), Param("density", "bool", False)),
+        _histogramdd_bin_edges,
+    ),
+    "_histogramdd_from_bin_cts": Entry(
+        "_histogramdd_from_bin_cts",
+        (Param("self", "Tensor", True), Param("bins", "int[]", False), Param("range", "float[]?", True),
+         Param("weight", "Tensor?", True), Param("density", "bool", False)),
+        _histogramdd_from_bin_cts,
+    ),
+    "_histogramdd_from_bin_tensors": Entry(
+        "_histogramdd_from_bin_tensors",
+        (Param("self", "Tensor", True), Param("bins", "Tensor[]", True), Param("weight", "Tensor?", True),
+         Param("density", "bool", False)),
+        _histogramdd_from_bin_tensors,
+    ),
     "_index_put_impl_": Entry(
         "_index_put_impl_",
         (Param("self", "Tensor", True), Param("indices", "Tensor?[]", True), Param("values", "Tensor", True),
@@ -2577,6 +2788,13 @@ ENTRIES: dict[str, Entry] = {
          Param("philox_offset", "Tensor", True), Param("scale", "float?", True)),
         _scaled_dot_product_fused_attention_overrideable_backward,
     ),
+    "_segment_reduce_backward": Entry(
+        "_segment_reduce_backward",
+        (Param("grad", "Tensor", True), Param("output", "Tensor", True), Param("data", "Tensor", True),
+         Param("reduce", "str", False), Param("lengths", "Tensor?", True), Param("offsets", "Tensor?", True),
+         Param("axis", "int", False), Param("initial", "Scalar?", True)),
+        _segment_reduce_backward,
+    ),
     "_softmax": Entry(
         "_softmax",
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("half_to_float", "bool", False)),
@@ -2627,6 +2845,19 @@ ENTRIES: dict[str, Entry] = {
          Param("ffn_weight_2", "Tensor", True), Param("ffn_bias_2", "Tensor", True), Param("mask", "Tensor?", True),
          Param("mask_type", "int?", False)),
         _transformer_encoder_layer_fwd,
+    ),
+    "_unique": Entry(
+        "_unique",
+        (Param("self", "Tensor", True), Param("sorted", "bool", False), Param("return_inverse", "bool", False)),
+        _unique,
+        data_sizes=True,
+    ),
+    "_unique2": Entry(
+        "_unique2",
+        (Param("self", "Tensor", True), Param("sorted", "bool", False), Param("return_inverse", "bool", False),
+         Param("return_counts", "bool", False)),
+        _unique2,
+        data_sizes=True,
     ),
     "_upsample_nearest_exact1d": Entry(
         "_upsample_nearest_exact1d",
@@ -3346,6 +3577,30 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self",),
     ),
+    "fractional_max_pool2d": Entry(
+        "fractional_max_pool2d",
+        (Param("self", "Tensor", True), Param("kernel_size", "int[]", False), Param("output_size", "int[]", False),
+         Param("random_samples", "Tensor", True)),
+        fractional_max_pool2d,
+    ),
+    "fractional_max_pool2d_backward": Entry(
+        "fractional_max_pool2d_backward",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("kernel_size", "int[]", False),
+         Param("output_size", "int[]", False), Param("indices", "Tensor", True)),
+        fractional_max_pool2d_backward,
+    ),
+    "fractional_max_pool3d": Entry(
+        "fractional_max_pool3d",
+        (Param("self", "Tensor", True), Param("kernel_size", "int[]", False), Param("output_size", "int[]", False),
+         Param("random_samples", "Tensor", True)),
+        fractional_max_pool3d,
+    ),
+    "fractional_max_pool3d_backward": Entry(
+        "fractional_max_pool3d_backward",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("kernel_size", "int[]", False),
+         Param("output_size", "int[]", False), Param("indices", "Tensor", True)),
+        fractional_max_pool3d_backward,
+    ),
     "gather": Entry(
         "gather",
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("index", "Tensor", True),
@@ -3487,12 +3742,37 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("grad_output", "self"),
     ),
+    "hash_tensor": Entry(
+        "hash_tensor",
+        (Param("self", "Tensor", True), Param("dim", "int[]", False), Param("keepdim", "bool", False),
+         Param("mode", "int", False)),
+        hash_tensor,
+        dims="dim",
+    ),
     "heaviside": Entry(
         "heaviside",
         (Param("self", "Tensor", True), Param("values", "Tensor", True)),
         heaviside,
         promote="default",
         promoted=("self", "values"),
+    ),
+    "histc": Entry(
+        "histc",
+        (Param("self", "Tensor", True), Param("bins", "int", False), Param("min", "Scalar", True),
+         Param("max", "Scalar", True)),
+        histc,
+    ),
+    "histogram.bin_ct": Entry(
+        "histogram.bin_ct",
+        (Param("self", "Tensor", True), Param("bins", "int", False), Param("range", "float[]?", True),
+         Param("weight", "Tensor?", True), Param("density", "bool", False)),
+        histogram_bin_ct,
+    ),
+    "histogram.bins_tensor": Entry(
+        "histogram.bins_tensor",
+        (Param("self", "Tensor", True), Param("bins", "Tensor", True), Param("weight", "Tensor?", True),
+         Param("density", "bool", False)),
+        histogram_bins_tensor,
     ),
     "huber_loss": Entry(
         "huber_loss",
@@ -3906,6 +4186,18 @@ ENTRIES: dict[str, Entry] = {
          Param("ceil_mode", "bool", False), Param("indices", "Tensor", True)),
         max_pool3d_with_indices_backward,
     ),
+    "max_unpool2d": Entry(
+        "max_unpool2d",
+        (Param("self", "Tensor", True), Param("indices", "Tensor", True), Param("output_size", "int[]", False)),
+        max_unpool2d,
+        meta="fix:laid_out_like_self",
+    ),
+    "max_unpool3d": Entry(
+        "max_unpool3d",
+        (Param("self", "Tensor", True), Param("indices", "Tensor", True), Param("output_size", "int[]", False),
+         Param("stride", "int[]", False), Param("padding", "int[]", False)),
+        max_unpool3d,
+    ),
     "maximum": Entry(
         "maximum",
         (Param("self", "Tensor", True), Param("other", "Tensor", True)),
@@ -3963,6 +4255,12 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("mat2", "Tensor", True)),
         mm,
     ),
+    "mode": Entry(
+        "mode",
+        (Param("self", "Tensor", True), Param("dim", "int", False), Param("keepdim", "bool", False)),
+        mode,
+        dims="dim",
+    ),
     "mse_loss": Entry(
         "mse_loss",
         (Param("self", "Tensor", True), Param("target", "Tensor", True), Param("reduction", "int", False)),
@@ -3985,6 +4283,38 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self", "other"),
     ),
+    "multi_margin_loss": Entry(
+        "multi_margin_loss",
+        (Param("self", "Tensor", True), Param("target", "Tensor", True), Param("p", "Scalar", False),
+         Param("margin", "Scalar", True), Param("weight", "Tensor?", True), Param("reduction", "int", False)),
+        multi_margin_loss,
+        promote="default",
+        promoted=("self", "margin", "weight"),
+    ),
+    "multi_margin_loss_backward": Entry(
+        "multi_margin_loss_backward",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("target", "Tensor", True),
+         Param("p", "Scalar", False), Param("margin", "Scalar", True), Param("weight", "Tensor?", True),
+         Param("reduction", "int", False)),
+        multi_margin_loss_backward,
+        promote="default",
+        promoted=("grad_output", "self", "margin", "weight"),
+    ),
+    "multilabel_margin_loss_backward": Entry(
+        "multilabel_margin_loss_backward",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("target", "Tensor", True),
+         Param("reduction", "int", False), Param("is_target", "Tensor", True)),
+        multilabel_margin_loss_backward,
+        promote="default",
+        promoted=("grad_output", "self"),
+    ),
+    "multilabel_margin_loss_forward": Entry(
+        "multilabel_margin_loss_forward",
+        (Param("self", "Tensor", True), Param("target", "Tensor", True), Param("reduction", "int", False)),
+        multilabel_margin_loss_forward,
+        promote="default",
+        promoted=("self",),
+    ),
     "multinomial": Entry(
         "multinomial",
         (Param("self", "Tensor", True), Param("num_samples", "int", False), Param("replacement", "bool", False)),
@@ -4001,6 +4331,17 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("nan", "float?", True), Param("posinf", "float?", True),
          Param("neginf", "float?", True)),
         nan_to_num,
+    ),
+    "nanmedian": Entry(
+        "nanmedian",
+        (Param("self", "Tensor", True),),
+        nanmedian,
+    ),
+    "nanmedian.dim": Entry(
+        "nanmedian.dim",
+        (Param("self", "Tensor", True), Param("dim", "int", False), Param("keepdim", "bool", False)),
+        nanmedian_dim,
+        dims="dim",
     ),
     "nansum": Entry(
         "nansum",
@@ -4137,6 +4478,12 @@ ENTRIES: dict[str, Entry] = {
         nonzero,
         meta="fix:column_major",
         data_sizes=True,
+    ),
+    "nonzero_static": Entry(
+        "nonzero_static",
+        (Param("self", "Tensor", True), Param("size", "int", False), Param("fill_value", "int", False)),
+        nonzero_static,
+        meta="jax",
     ),
     "norm.ScalarOpt_dim": Entry(
         "norm.ScalarOpt_dim",
@@ -4457,11 +4804,24 @@ ENTRIES: dict[str, Entry] = {
         scatter_reduce_two,
         dims="dim",
     ),
+    "searchsorted.Scalar": Entry(
+        "searchsorted.Scalar",
+        (Param("sorted_sequence", "Tensor", True), Param("self", "Scalar", True), Param("out_int32", "bool", False),
+         Param("right", "bool", False), Param("side", "str?", False), Param("sorter", "Tensor?", True)),
+        searchsorted_Scalar,
+    ),
     "searchsorted.Tensor": Entry(
         "searchsorted.Tensor",
         (Param("sorted_sequence", "Tensor", True), Param("self", "Tensor", True), Param("out_int32", "bool", False),
          Param("right", "bool", False), Param("side", "str?", False), Param("sorter", "Tensor?", True)),
         searchsorted_Tensor,
+    ),
+    "segment_reduce": Entry(
+        "segment_reduce",
+        (Param("data", "Tensor", True), Param("reduce", "str", False), Param("lengths", "Tensor?", True),
+         Param("indices", "Tensor?", True), Param("offsets", "Tensor?", True), Param("axis", "int", False),
+         Param("unsafe", "bool", False), Param("initial", "Scalar?", True)),
+        segment_reduce,
     ),
     "sgn": Entry(
         "sgn",
@@ -4699,6 +5059,12 @@ ENTRIES: dict[str, Entry] = {
         topk,
         dims="dim",
     ),
+    "tpu::bincount": Entry(
+        "tpu::bincount",
+        (Param("self", "Tensor", True), Param("weights", "Tensor?", True), Param("size", "int", False)),
+        tpu_bincount,
+        meta="jax",
+    ),
     "tpu::copy_": Entry(
         "tpu::copy_",
         (Param("self", "Tensor", True), Param("src", "Tensor", True)),
@@ -4719,6 +5085,12 @@ ENTRIES: dict[str, Entry] = {
          Param("hx", "Tensor[]", True), Param("w_ih", "Tensor", True), Param("w_hh", "Tensor", True),
          Param("b_ih", "Tensor?", True), Param("b_hh", "Tensor?", True), Param("output_mask", "bool[]", False)),
         tpu_lstm_cell_backward,
+        meta="jax",
+    ),
+    "tpu::repeat_interleave": Entry(
+        "tpu::repeat_interleave",
+        (Param("repeats", "Tensor", True), Param("size", "int", False)),
+        tpu_repeat_interleave,
         meta="jax",
     ),
     "tpu::rnn_relu_cell_backward": Entry(
@@ -4784,6 +5156,29 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("from_", "float", True), Param("to", "float", True)),
         uniform_,
         rng=True,
+    ),
+    "unique_consecutive": Entry(
+        "unique_consecutive",
+        (Param("self", "Tensor", True), Param("return_inverse", "bool", False), Param("return_counts", "bool", False),
+         Param("dim", "int?", False)),
+        unique_consecutive,
+        data_sizes=True,
+    ),
+    "unique_dim": Entry(
+        "unique_dim",
+        (Param("self", "Tensor", True), Param("dim", "int", False), Param("sorted", "bool", False),
+         Param("return_inverse", "bool", False), Param("return_counts", "bool", False)),
+        unique_dim,
+        dims="dim",
+        data_sizes=True,
+    ),
+    "unique_dim_consecutive": Entry(
+        "unique_dim_consecutive",
+        (Param("self", "Tensor", True), Param("dim", "int", False), Param("return_inverse", "bool", False),
+         Param("return_counts", "bool", False)),
+        unique_dim_consecutive,
+        dims="dim",
+        data_sizes=True,
     ),
     "upsample_bicubic2d": Entry(
         "upsample_bicubic2d",
@@ -4937,6 +5332,10 @@ OVERLOADS: dict[str, str] = {
     "_adaptive_avg_pool3d.out": "_adaptive_avg_pool3d",
     "_adaptive_avg_pool3d_backward": "_adaptive_avg_pool3d_backward",
     "_adaptive_avg_pool3d_backward.out": "_adaptive_avg_pool3d_backward",
+    "_aminmax": "_aminmax",
+    "_aminmax.out": "_aminmax",
+    "_aminmax.dim": "_aminmax.dim",
+    "_aminmax.dim_out": "_aminmax.dim",
     "_conj_physical": "_conj_physical",
     "_conj_physical.out": "_conj_physical",
     "_foreach_abs": "_foreach_abs",
@@ -5083,6 +5482,12 @@ OVERLOADS: dict[str, str] = {
     "_foreach_zero": "_foreach_zero_",
     "_foreach_zero.out": "_foreach_zero_",
     "_foreach_zero_": "_foreach_zero_",
+    "_histogramdd_bin_edges": "_histogramdd_bin_edges",
+    "_histogramdd_bin_edges.out": "_histogramdd_bin_edges",
+    "_histogramdd_from_bin_cts": "_histogramdd_from_bin_cts",
+    "_histogramdd_from_bin_cts.out": "_histogramdd_from_bin_cts",
+    "_histogramdd_from_bin_tensors": "_histogramdd_from_bin_tensors",
+    "_histogramdd_from_bin_tensors.out": "_histogramdd_from_bin_tensors",
     "_index_put_impl": "_index_put_impl_",
     "_index_put_impl.out": "_index_put_impl_",
     "_index_put_impl_": "_index_put_impl_",
@@ -5099,6 +5504,8 @@ OVERLOADS: dict[str, str] = {
     "_scaled_dot_product_fused_attention_overrideable": "_scaled_dot_product_fused_attention_overrideable",
     "_scaled_dot_product_fused_attention_overrideable_backward":
         "_scaled_dot_product_fused_attention_overrideable_backward",
+    "_segment_reduce_backward": "_segment_reduce_backward",
+    "_segment_reduce_backward.out": "_segment_reduce_backward",
     "_softmax": "_softmax",
     "_softmax.out": "_softmax",
     "_softmax_backward_data": "_softmax_backward_data",
@@ -5113,6 +5520,10 @@ OVERLOADS: dict[str, str] = {
     "_thnn_fused_lstm_cell_backward_impl.out": "_thnn_fused_lstm_cell_backward_impl",
     "_transformer_encoder_layer_fwd": "_transformer_encoder_layer_fwd",
     "_transformer_encoder_layer_fwd.out": "_transformer_encoder_layer_fwd",
+    "_unique": "_unique",
+    "_unique.out": "_unique",
+    "_unique2": "_unique2",
+    "_unique2.out": "_unique2",
     "_upsample_nearest_exact1d": "_upsample_nearest_exact1d",
     "_upsample_nearest_exact1d.out": "_upsample_nearest_exact1d",
     "_upsample_nearest_exact1d_backward": "_upsample_nearest_exact1d_backward",
@@ -5390,6 +5801,14 @@ OVERLOADS: dict[str, str] = {
     "frac": "frac",
     "frac.out": "frac",
     "frac_": "frac",
+    "fractional_max_pool2d": "fractional_max_pool2d",
+    "fractional_max_pool2d.output": "fractional_max_pool2d",
+    "fractional_max_pool2d_backward": "fractional_max_pool2d_backward",
+    "fractional_max_pool2d_backward.grad_input": "fractional_max_pool2d_backward",
+    "fractional_max_pool3d": "fractional_max_pool3d",
+    "fractional_max_pool3d.output": "fractional_max_pool3d",
+    "fractional_max_pool3d_backward": "fractional_max_pool3d_backward",
+    "fractional_max_pool3d_backward.grad_input": "fractional_max_pool3d_backward",
     "gather": "gather",
     "gather.out": "gather",
     "gcd": "gcd",
@@ -5439,9 +5858,17 @@ OVERLOADS: dict[str, str] = {
     "hardtanh_": "hardtanh",
     "hardtanh_backward": "hardtanh_backward",
     "hardtanh_backward.grad_input": "hardtanh_backward",
+    "hash_tensor": "hash_tensor",
+    "hash_tensor.out": "hash_tensor",
     "heaviside": "heaviside",
     "heaviside.out": "heaviside",
     "heaviside_": "heaviside",
+    "histc": "histc",
+    "histc.out": "histc",
+    "histogram.bin_ct": "histogram.bin_ct",
+    "histogram.bin_ct_out": "histogram.bin_ct",
+    "histogram.bins_tensor": "histogram.bins_tensor",
+    "histogram.bins_tensor_out": "histogram.bins_tensor",
     "huber_loss": "huber_loss",
     "huber_loss.out": "huber_loss",
     "huber_loss_backward": "huber_loss_backward",
@@ -5593,6 +6020,10 @@ OVERLOADS: dict[str, str] = {
     "max_pool3d_with_indices.out": "max_pool3d_with_indices",
     "max_pool3d_with_indices_backward": "max_pool3d_with_indices_backward",
     "max_pool3d_with_indices_backward.grad_input": "max_pool3d_with_indices_backward",
+    "max_unpool2d": "max_unpool2d",
+    "max_unpool2d.out": "max_unpool2d",
+    "max_unpool3d": "max_unpool3d",
+    "max_unpool3d.out": "max_unpool3d",
     "maximum": "maximum",
     "maximum.out": "maximum",
     "mean.dim": "mean.dim",
@@ -5612,6 +6043,8 @@ OVERLOADS: dict[str, str] = {
     "mish_": "mish",
     "mm": "mm",
     "mm.out": "mm",
+    "mode": "mode",
+    "mode.values": "mode",
     "mse_loss": "mse_loss",
     "mse_loss.out": "mse_loss",
     "mse_loss_backward": "mse_loss_backward",
@@ -5619,6 +6052,14 @@ OVERLOADS: dict[str, str] = {
     "mul.Tensor": "mul.Tensor",
     "mul.out": "mul.Tensor",
     "mul_.Tensor": "mul.Tensor",
+    "multi_margin_loss": "multi_margin_loss",
+    "multi_margin_loss.out": "multi_margin_loss",
+    "multi_margin_loss_backward": "multi_margin_loss_backward",
+    "multi_margin_loss_backward.grad_input": "multi_margin_loss_backward",
+    "multilabel_margin_loss_backward": "multilabel_margin_loss_backward",
+    "multilabel_margin_loss_backward.grad_input": "multilabel_margin_loss_backward",
+    "multilabel_margin_loss_forward": "multilabel_margin_loss_forward",
+    "multilabel_margin_loss_forward.output": "multilabel_margin_loss_forward",
     "multinomial": "multinomial",
     "multinomial.out": "multinomial",
     "mv": "mv",
@@ -5626,6 +6067,10 @@ OVERLOADS: dict[str, str] = {
     "nan_to_num": "nan_to_num",
     "nan_to_num.out": "nan_to_num",
     "nan_to_num_": "nan_to_num",
+    "nanmedian": "nanmedian",
+    "nanmedian.out": "nanmedian",
+    "nanmedian.dim": "nanmedian.dim",
+    "nanmedian.dim_values": "nanmedian.dim",
     "nansum": "nansum",
     "nansum.out": "nansum",
     "narrow_copy": "narrow_copy",
@@ -5668,6 +6113,8 @@ OVERLOADS: dict[str, str] = {
     "nll_loss_forward.output": "nll_loss_forward",
     "nonzero": "nonzero",
     "nonzero.out": "nonzero",
+    "nonzero_static": "nonzero_static",
+    "nonzero_static.out": "nonzero_static",
     "norm.ScalarOpt_dim": "norm.ScalarOpt_dim",
     "norm.out": "norm.ScalarOpt_dim",
     "norm.ScalarOpt_dim_dtype": "norm.ScalarOpt_dim_dtype",
@@ -5785,8 +6232,12 @@ OVERLOADS: dict[str, str] = {
     "scatter_reduce.two": "scatter_reduce.two",
     "scatter_reduce.two_out": "scatter_reduce.two",
     "scatter_reduce_.two": "scatter_reduce.two",
+    "searchsorted.Scalar": "searchsorted.Scalar",
+    "searchsorted.Scalar_out": "searchsorted.Scalar",
     "searchsorted.Tensor": "searchsorted.Tensor",
     "searchsorted.Tensor_out": "searchsorted.Tensor",
+    "segment_reduce": "segment_reduce",
+    "segment_reduce.out": "segment_reduce",
     "sgn": "sgn",
     "sgn.out": "sgn",
     "sgn_": "sgn",
@@ -5865,9 +6316,11 @@ OVERLOADS: dict[str, str] = {
     "threshold_backward.grad_input": "threshold_backward",
     "topk": "topk",
     "topk.values": "topk",
+    "tpu::bincount": "tpu::bincount",
     "tpu::copy_": "tpu::copy_",
     "tpu::gru_cell_backward": "tpu::gru_cell_backward",
     "tpu::lstm_cell_backward": "tpu::lstm_cell_backward",
+    "tpu::repeat_interleave": "tpu::repeat_interleave",
     "tpu::rnn_relu_cell_backward": "tpu::rnn_relu_cell_backward",
     "tpu::rnn_tanh_cell_backward": "tpu::rnn_tanh_cell_backward",
     "trace": "trace",
@@ -5890,6 +6343,12 @@ OVERLOADS: dict[str, str] = {
     "uniform": "uniform_",
     "uniform.out": "uniform_",
     "uniform_": "uniform_",
+    "unique_consecutive": "unique_consecutive",
+    "unique_consecutive.out": "unique_consecutive",
+    "unique_dim": "unique_dim",
+    "unique_dim.out": "unique_dim",
+    "unique_dim_consecutive": "unique_dim_consecutive",
+    "unique_dim_consecutive.out": "unique_dim_consecutive",
     "upsample_bicubic2d": "upsample_bicubic2d",
     "upsample_bicubic2d.out": "upsample_bicubic2d",
     "upsample_bicubic2d_backward": "upsample_bicubic2d_backward",

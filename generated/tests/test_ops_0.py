@@ -122,6 +122,18 @@ class TestForeachSqrt(OpTest):
     overloads = ("_foreach_sqrt", "_foreach_sqrt.out", "_foreach_sqrt_")
 
 
+class TestHistogramddBinEdges(OpTest):
+    entry = "_histogramdd_bin_edges"
+    aten = "_histogramdd_bin_edges"
+    overloads = ("_histogramdd_bin_edges", "_histogramdd_bin_edges.out")
+
+
+class TestHistogramddFromBinTensors(OpTest):
+    entry = "_histogramdd_from_bin_tensors"
+    aten = "_histogramdd_from_bin_tensors"
+    overloads = ("_histogramdd_from_bin_tensors", "_histogramdd_from_bin_tensors.out")
+
+
 class TestIndexPutImpl_(OpTest):
     entry = "_index_put_impl_"
     aten = "_index_put_impl_"
@@ -364,6 +376,12 @@ class TestFmin(OpTest):
     overloads = ("fmin", "fmin.out")
 
 
+class TestFractionalMaxPool2dBackward(OpTest):
+    entry = "fractional_max_pool2d_backward"
+    aten = "fractional_max_pool2d_backward"
+    overloads = ("fractional_max_pool2d_backward", "fractional_max_pool2d_backward.grad_input")
+
+
 class TestGlu(OpTest):
     entry = "glu"
     aten = "glu"
@@ -394,11 +412,16 @@ class TestHeaviside(OpTest):
     overloads = ("heaviside", "heaviside.out", "heaviside_")
 
 
+class TestHistc(OpTest):
+    entry = "histc"
+    aten = "histc"
+    overloads = ("histc", "histc.out")
+
+
 class TestIndexFillIntTensor(OpTest):
     entry = "index_fill.int_Tensor"
     aten = "index_fill"
     overloads = ("index_fill.int_Tensor", "index_fill.int_Tensor_out", "index_fill_.int_Tensor")
-    xfail = {"backward": "its derivative calls _unique, which has no entry yet"}
 
 
 class TestIndexReduce(OpTest):
@@ -489,6 +512,20 @@ class TestMseLossBackward(OpTest):
     overloads = ("mse_loss_backward", "mse_loss_backward.grad_input")
 
 
+class TestMultilabelMarginLossBackward(OpTest):
+    entry = "multilabel_margin_loss_backward"
+    aten = "multilabel_margin_loss_backward"
+    overloads = ("multilabel_margin_loss_backward", "multilabel_margin_loss_backward.grad_input")
+
+
+class TestMultilabelMarginLossForward(OpTest):
+    entry = "multilabel_margin_loss_forward"
+    aten = "multilabel_margin_loss_forward"
+    overloads = ("multilabel_margin_loss_forward", "multilabel_margin_loss_forward.output")
+    xfail = {"zero_size": "the CPU returns what was in memory for the mean of nothing",
+        "out": "the CPU refuses an is_target with strides of its own"}
+
+
 class TestMv(OpTest):
     entry = "mv"
     aten = "mv"
@@ -519,6 +556,12 @@ class TestNativeLayerNormBackward(OpTest):
     aten = "native_layer_norm_backward"
     overloads = ("native_layer_norm_backward", "native_layer_norm_backward.out")
     tol = {"f32": 5e-05}
+
+
+class TestNonzeroStatic(OpTest):
+    entry = "nonzero_static"
+    aten = "nonzero_static"
+    overloads = ("nonzero_static", "nonzero_static.out")
 
 
 class TestNormScalarOptDim(OpTest):
@@ -592,6 +635,18 @@ class TestScatterReduceTwo(OpTest):
     entry = "scatter_reduce.two"
     aten = "scatter_reduce"
     overloads = ("scatter_reduce.two", "scatter_reduce.two_out", "scatter_reduce_.two")
+
+
+class TestSearchsortedScalar(OpTest):
+    entry = "searchsorted.Scalar"
+    aten = "searchsorted"
+    overloads = ("searchsorted.Scalar", "searchsorted.Scalar_out")
+
+
+class TestSegmentReduce(OpTest):
+    entry = "segment_reduce"
+    aten = "segment_reduce"
+    overloads = ("segment_reduce", "segment_reduce.out")
 
 
 class TestSigmoidBackward(OpTest):

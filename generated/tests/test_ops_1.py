@@ -15,6 +15,12 @@ class TestAdaptiveAvgPool2dBackward(OpTest):
     overloads = ("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool2d_backward.out")
 
 
+class TestAminmax(OpTest):
+    entry = "_aminmax"
+    aten = "_aminmax"
+    overloads = ("_aminmax", "_aminmax.out")
+
+
 class TestConjPhysical(OpTest):
     entry = "_conj_physical"
     aten = "_conj_physical"
@@ -279,6 +285,12 @@ class TestFillTensor(OpTest):
     overloads = ("fill.Tensor", "fill.Tensor_out", "fill_.Tensor")
 
 
+class TestFractionalMaxPool3dBackward(OpTest):
+    entry = "fractional_max_pool3d_backward"
+    aten = "fractional_max_pool3d_backward"
+    overloads = ("fractional_max_pool3d_backward", "fractional_max_pool3d_backward.grad_input")
+
+
 class TestGeTensor(OpTest):
     entry = "ge.Tensor"
     aten = "ge"
@@ -316,6 +328,12 @@ class TestHardtanh(OpTest):
     entry = "hardtanh"
     aten = "hardtanh"
     overloads = ("hardtanh", "hardtanh.out", "hardtanh_")
+
+
+class TestHistogramBinsTensor(OpTest):
+    entry = "histogram.bins_tensor"
+    aten = "histogram"
+    overloads = ("histogram.bins_tensor", "histogram.bins_tensor_out")
 
 
 class TestHuberLoss(OpTest):
@@ -415,6 +433,12 @@ class TestMaxPool3dWithIndicesBackward(OpTest):
     overloads = ("max_pool3d_with_indices_backward", "max_pool3d_with_indices_backward.grad_input")
 
 
+class TestMaxUnpool2d(OpTest):
+    entry = "max_unpool2d"
+    aten = "max_unpool2d"
+    overloads = ("max_unpool2d", "max_unpool2d.out")
+
+
 class TestMaximum(OpTest):
     entry = "maximum"
     aten = "maximum"
@@ -437,6 +461,31 @@ class TestMm(OpTest):
     entry = "mm"
     aten = "mm"
     overloads = ("mm", "mm.out")
+
+
+class TestMode(OpTest):
+    entry = "mode"
+    aten = "mode"
+    overloads = ("mode", "mode.values")
+
+
+class TestMultiMarginLoss(OpTest):
+    entry = "multi_margin_loss"
+    aten = "multi_margin_loss"
+    overloads = ("multi_margin_loss", "multi_margin_loss.out")
+    xfail = {"zero_size": "the CPU returns what was in memory for the mean of nothing"}
+
+
+class TestNanmedian(OpTest):
+    entry = "nanmedian"
+    aten = "nanmedian"
+    overloads = ("nanmedian", "nanmedian.out")
+
+
+class TestNanmedianDim(OpTest):
+    entry = "nanmedian.dim"
+    aten = "nanmedian"
+    overloads = ("nanmedian.dim", "nanmedian.dim_values")
 
 
 class TestNansum(OpTest):
@@ -629,6 +678,12 @@ class TestTril(OpTest):
     entry = "tril"
     aten = "tril"
     overloads = ("tril", "tril.out", "tril_")
+
+
+class TestUniqueDim(OpTest):
+    entry = "unique_dim"
+    aten = "unique_dim"
+    overloads = ("unique_dim", "unique_dim.out")
 
 
 class TestUpsampleNearest3d(OpTest):

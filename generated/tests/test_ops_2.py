@@ -77,6 +77,12 @@ class TestThnnFusedGruCellBackward(OpTest):
     tol = {"bf16": 0.02}
 
 
+class TestUnique2(OpTest):
+    entry = "_unique2"
+    aten = "_unique2"
+    overloads = ("_unique2", "_unique2.out")
+
+
 class TestAcos(OpTest):
     entry = "acos"
     aten = "acos"
@@ -289,6 +295,18 @@ class TestFmodTensor(OpTest):
     overloads = ("fmod.Tensor", "fmod.Tensor_out", "fmod_.Tensor")
 
 
+class TestFractionalMaxPool2d(OpTest):
+    entry = "fractional_max_pool2d"
+    aten = "fractional_max_pool2d"
+    overloads = ("fractional_max_pool2d", "fractional_max_pool2d.output")
+
+
+class TestFractionalMaxPool3d(OpTest):
+    entry = "fractional_max_pool3d"
+    aten = "fractional_max_pool3d"
+    overloads = ("fractional_max_pool3d", "fractional_max_pool3d.output")
+
+
 class TestGruCell(OpTest):
     entry = "gru_cell"
     aten = "gru_cell"
@@ -301,6 +319,12 @@ class TestHardswishBackward(OpTest):
     entry = "hardswish_backward"
     aten = "hardswish_backward"
     overloads = ("hardswish_backward", "hardswish_backward.out")
+
+
+class TestHistogramBinCt(OpTest):
+    entry = "histogram.bin_ct"
+    aten = "histogram"
+    overloads = ("histogram.bin_ct", "histogram.bin_ct_out")
 
 
 class TestHuberLossBackward(OpTest):
@@ -380,6 +404,12 @@ class TestMaxPool2dWithIndicesBackward(OpTest):
     entry = "max_pool2d_with_indices_backward"
     aten = "max_pool2d_with_indices_backward"
     overloads = ("max_pool2d_with_indices_backward", "max_pool2d_with_indices_backward.grad_input")
+
+
+class TestMaxUnpool3d(OpTest):
+    entry = "max_unpool3d"
+    aten = "max_unpool3d"
+    overloads = ("max_unpool3d", "max_unpool3d.out")
 
 
 class TestMin(OpTest):
@@ -638,6 +668,18 @@ class TestTriuIndices(OpTest):
     entry = "triu_indices"
     aten = "triu_indices"
     overloads = ("triu_indices", "triu_indices.out")
+
+
+class TestUniqueConsecutive(OpTest):
+    entry = "unique_consecutive"
+    aten = "unique_consecutive"
+    overloads = ("unique_consecutive", "unique_consecutive.out")
+
+
+class TestUniqueDimConsecutive(OpTest):
+    entry = "unique_dim_consecutive"
+    aten = "unique_dim_consecutive"
+    overloads = ("unique_dim_consecutive", "unique_dim_consecutive.out")
 
 
 class TestUpsampleBicubic2dBackward(OpTest):

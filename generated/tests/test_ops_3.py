@@ -23,6 +23,12 @@ class TestAdaptiveAvgPool3dBackward(OpTest):
     tol = {"bf16": {"rtol": 0.02, "atol": 0.01}}
 
 
+class TestAminmaxDim(OpTest):
+    entry = "_aminmax.dim"
+    aten = "_aminmax"
+    overloads = ("_aminmax.dim", "_aminmax.dim_out")
+
+
 class TestForeachAbs(OpTest):
     entry = "_foreach_abs"
     aten = "_foreach_abs"
@@ -98,6 +104,18 @@ class TestForeachPowList(OpTest):
     overloads = ("_foreach_pow.List", "_foreach_pow.List_out", "_foreach_pow_.List")
 
 
+class TestHistogramddFromBinCts(OpTest):
+    entry = "_histogramdd_from_bin_cts"
+    aten = "_histogramdd_from_bin_cts"
+    overloads = ("_histogramdd_from_bin_cts", "_histogramdd_from_bin_cts.out")
+
+
+class TestSegmentReduceBackward(OpTest):
+    entry = "_segment_reduce_backward"
+    aten = "_segment_reduce_backward"
+    overloads = ("_segment_reduce_backward", "_segment_reduce_backward.out")
+
+
 class TestSoftmaxBackwardData(OpTest):
     entry = "_softmax_backward_data"
     aten = "_softmax_backward_data"
@@ -109,6 +127,12 @@ class TestThnnFusedLstmCellBackwardImpl(OpTest):
     aten = "_thnn_fused_lstm_cell_backward_impl"
     overloads = ("_thnn_fused_lstm_cell_backward_impl", "_thnn_fused_lstm_cell_backward_impl.out")
     tol = {"bf16": 0.02}
+
+
+class TestUnique(OpTest):
+    entry = "_unique"
+    aten = "_unique"
+    overloads = ("_unique", "_unique.out")
 
 
 class TestUpsampleNearestExact1d(OpTest):
@@ -290,6 +314,12 @@ class TestHardtanhBackward(OpTest):
     overloads = ("hardtanh_backward", "hardtanh_backward.grad_input")
 
 
+class TestHashTensor(OpTest):
+    entry = "hash_tensor"
+    aten = "hash_tensor"
+    overloads = ("hash_tensor", "hash_tensor.out")
+
+
 class TestHypot(OpTest):
     entry = "hypot"
     aten = "hypot"
@@ -429,6 +459,12 @@ class TestMedian(OpTest):
     entry = "median"
     aten = "median"
     overloads = ("median", "median.out")
+
+
+class TestMultiMarginLossBackward(OpTest):
+    entry = "multi_margin_loss_backward"
+    aten = "multi_margin_loss_backward"
+    overloads = ("multi_margin_loss_backward", "multi_margin_loss_backward.grad_input")
 
 
 class TestMultinomial(OpTest):

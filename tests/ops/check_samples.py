@@ -6,6 +6,7 @@ second finds a compiled program, and nothing but the check can refuse it. Number
 as the schema's defaults, are therefore no good here.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +85,10 @@ def elu_in_place_alpha(entry: str) -> list[Pair]:
 
 
 def uniform_bounds(entry: str) -> list[Pair]:
-    return [_pair((torch.zeros(4), 2.0, 3.0), (torch.zeros(4), 3.0, 2.0))]
+    """In order, each within the dtype, and so is their distance."""
+    good, half = (torch.zeros(4), 2.0, 3.0), torch.zeros(4, dtype=torch.float16)
+    bad = [(3.0, 2.0), (2.0, 1e39), (-1e39, 2.0), (-3e38, 3e38), (2.0, math.inf), (math.nan, 2.0)]
+    return [*(_pair(good, (torch.zeros(4), *bounds)) for bounds in bad), _pair((half, 2.0, 3.0), (half, 2.0, 1e5))]
 
 
 def normal_std(entry: str) -> list[Pair]:

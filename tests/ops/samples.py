@@ -25,16 +25,23 @@ OPINFOS: dict[str, tuple[str, ...]] = {
     "_adaptive_avg_pool2d_backward": ("nn.functional.adaptive_avg_pool2d",),
     "_adaptive_avg_pool3d": ("nn.functional.adaptive_avg_pool3d",),
     "_adaptive_avg_pool3d_backward": ("nn.functional.adaptive_avg_pool3d",),
+    "_histogramdd_bin_edges": ("histogramdd",),
+    "_histogramdd_from_bin_cts": ("histogramdd",),
+    "_histogramdd_from_bin_tensors": ("histogramdd",),
     "_index_put_impl_": ("index_put",),
     "_local_scalar_dense": ("item",),
     "_log_softmax": ("log_softmax",),
     "_logcumsumexp": ("logcumsumexp",),
     "_log_softmax_backward_data": ("log_softmax",),
+    "_segment_reduce_backward": ("_segment_reduce",),
+    "segment_reduce": ("_segment_reduce",),
     "_scaled_dot_product_fused_attention_overrideable": ("nn.functional.scaled_dot_product_attention",),
     "_scaled_dot_product_fused_attention_overrideable_backward": ("nn.functional.scaled_dot_product_attention",),
     "_softmax": ("softmax",),
     "_softmax_backward_data": ("softmax",),
     "_to_copy": ("to",),
+    "_unique": ("unique",),
+    "_unique2": ("unique",),
     "_unsafe_view": ("matmul",),
     "col2im": ("nn.functional.fold",),
     "im2col": ("nn.functional.unfold",),
@@ -43,13 +50,20 @@ OPINFOS: dict[str, tuple[str, ...]] = {
     "convolution_overrideable": _CONVOLUTIONS,
     "embedding_dense_backward": ("nn.functional.embedding",),
     "elu_backward": ("nn.functional.elu",),
+    "fractional_max_pool2d": ("nn.functional.fractional_max_pool2d",),
+    "fractional_max_pool2d_backward": ("nn.functional.fractional_max_pool2d",),
+    "fractional_max_pool3d": ("nn.functional.fractional_max_pool3d",),
+    "fractional_max_pool3d_backward": ("nn.functional.fractional_max_pool3d",),
     "gelu_backward": ("nn.functional.gelu",),
     "glu_backward": ("nn.functional.glu",),
     "index": ("__getitem__",),
+    "unique_dim": ("unique",),
     "max_pool2d_with_indices": ("nn.functional.max_pool2d",),
     "max_pool2d_with_indices_backward": ("nn.functional.max_pool2d",),
     "max_pool3d_with_indices": ("nn.functional.max_pool3d",),
     "max_pool3d_with_indices_backward": ("nn.functional.max_pool3d",),
+    "multilabel_margin_loss_backward": ("nn.functional.multilabel_margin_loss",),
+    "multilabel_margin_loss_forward": ("nn.functional.multilabel_margin_loss",),
     "native_batch_norm": ("nn.functional.batch_norm",),
     "native_batch_norm_backward": ("nn.functional.batch_norm",),
     "native_group_norm": ("nn.functional.group_norm",),
@@ -82,6 +96,7 @@ for _mode, _ops in {
 STAND_INS: dict[str, tuple[str, ...]] = {
     "_index_put_impl_": ("index_put", "index_put_"),
     "_logcumsumexp": ("logcumsumexp",),
+    "_unique": ("_unique2",),
 }
 
 
@@ -92,6 +107,7 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
     lists = [[tensor((3, 4)), tensor((3,)), tensor((2, 2))] for _ in range(3)]
     attention = (small((12, 4)), small(12), small((4, 4)), small(4))
     norms_and_mlp = (*(small(4) for _ in range(4)), small((8, 4)), small(8), small((4, 8)), small(4))
+    ascending = torch.arange(7).to(dtype)
     calls: dict[str, list[Arguments]] = {
         "_foreach_addcdiv.Tensor": [((*lists, tensor((3,))), {})],
         "_foreach_addcmul.Tensor": [((*lists, tensor((3,))), {})],
@@ -104,6 +120,11 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
         "fill.Tensor": [((tensor((3, 4)), tensor(())), {})],
         "norm.ScalarOpt_dim": [((tensor((3, 4)), 2, [1]), {}), ((tensor((3, 4)), 1, [0], True), {})],
         "norm.ScalarOpt_dim_dtype": [((tensor((3, 4)), 2, [1]), {"keepdim": False, "dtype": torch.float64})],
+        "searchsorted.Scalar": [((ascending, 3), {}), ((ascending, 2), {"right": True}), ((ascending, 9), {})],
+        "unique_dim_consecutive": [
+            ((torch.tensor([[1, 2], [1, 2], [0, 2], [1, 2]]).to(dtype), 0), {}),
+            ((torch.tensor([[1, 1, 1, 3], [0, 0, 2, 3]]).to(dtype), 1, True, True), {}),
+        ],
     }
     return calls.get(entry, [])
 

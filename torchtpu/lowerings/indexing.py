@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from torchtpu.lowerings.checked import Checked, checked
+from torchtpu.lowerings.padded import Padded
 from torchtpu.lowerings.promotion import Scalar, cast
 
 
@@ -129,19 +130,32 @@ def masked_scatter(self: Array, mask: Array, source: Array) -> Checked:
     return checked(jnp.where(mask, picked, self), enough)
 
 
-def nonzero(self: Array) -> tuple[Array, Array]:
-    """Positions, one a row, padded to one for every element; and their number."""
+def nonzero(self: Array) -> Padded:
+    """Positions, one a row."""
     found = jnp.nonzero(_vector(self), size=self.size, fill_value=0)
     rows = jnp.stack(found[: self.ndim], axis=1) if self.ndim else jnp.zeros((1, 0), jnp.int64)
-    return rows.astype(jnp.int64), jnp.sum(self != 0, dtype=jnp.int32)
+    return Padded(rows.astype(jnp.int64), jnp.sum(self != 0, dtype=jnp.int32))
 
 
-def masked_select(self: Array, mask: Array) -> tuple[Array, Array]:
-    """The elements where `mask` is true, padded to all; and their number."""
+def nonzero_static(self: Array, size: int, fill_value: int) -> Array:
+    """The first `size` positions, one a row; rows that are left are filled."""
+    if not self.size or not self.ndim:
+        return jnp.full((size, self.ndim), fill_value, jnp.int64)
+    rows = jnp.stack(jnp.nonzero(self, size=size, fill_value=fill_value), axis=1)
+    return rows.astype(jnp.int64)
+
+
+def repeat_interleave(repeats: Array, size: int) -> Array:
+    """Each position as often as `repeats` says, in a result of `size` places, the last of which may be left over."""
+    return jnp.repeat(lax.iota(repeats.dtype, repeats.size), repeats, total_repeat_length=size)
+
+
+def masked_select(self: Array, mask: Array) -> Padded:
+    """The elements where `mask` is true."""
     self, mask = jnp.broadcast_arrays(self, mask)
     # Their order is kept: a stable sort by "not chosen".
     _, order = lax.sort((~mask.reshape(-1), lax.iota(jnp.int32, mask.size)), num_keys=1)
-    return _read(self.reshape(-1), order), jnp.sum(mask, dtype=jnp.int32)
+    return Padded(_read(self.reshape(-1), order), jnp.sum(mask, dtype=jnp.int32))
 
 
 def _vector(x: Array) -> Array:

@@ -78,6 +78,50 @@ def binary_cross_entropy_with_logits(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
+def multi_margin_loss(
+    self: Array, target: Array, p: int, margin: Array, weight: Array | None, reduction: int
+) -> Checked:
+    """How far each class comes within `margin` of the right one, to the power of `p`; the mean over the classes."""
+    rows = self.reshape(-1, self.shape[-1]) if self.ndim else self.reshape(1, 1)
+    classes = rows.shape[1]
+    label = jnp.clip(target.reshape(-1, 1), 0, classes - 1).astype(jnp.int32)
+    lacking = margin - jnp.take_along_axis(rows, label, 1) + rows
+    hinge = jnp.where((lacking > 0) & (jnp.arange(classes, dtype=jnp.int32) != label), lacking**p, 0)
+    if weight is not None:
+        hinge = hinge * weight[label]
+    loss = jnp.sum(hinge, axis=1) / classes
+    return checked(reduced(loss.reshape(target.shape), reduction), jnp.all((target >= 0) & (target < classes)))
+
+
+def multilabel_margin_loss(self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
+    """How far each class that is no label comes within 1 of each that is one. Labels end before the first -1."""
+    rows, labels = (x.reshape(-1, x.shape[-1] if x.ndim else 1) for x in (self, target))
+    given = jnp.cumprod(labels >= 0, axis=1, dtype=jnp.int32) > 0
+    label = jnp.where(given, labels, 0).astype(jnp.int32)
+    classes = rows.shape[1]
+    is_label = jnp.any((label[:, :, None] == jnp.arange(classes, dtype=jnp.int32)) & given[:, :, None], axis=1)
+    lacking = 1 - jnp.take_along_axis(rows, label, 1, mode="clip")[:, :, None] + rows[:, None, :]
+    counted = given[:, :, None] & ~is_label[:, None, :] & (lacking > 0)
+    loss = jnp.sum(jnp.where(counted, lacking, 0), axis=(1, 2)) / classes
+    ok = jnp.all((label >= 0) & (label < classes))
+    is_label = is_label.reshape(self.shape).astype(self.dtype)
+    return checked((reduced(loss.reshape(self.shape[:-1]), reduction), is_label), ok)
+
+
+def multilabel_margin_loss_backward(
+    grad_output: Array, self: Array, target: Array, reduction: int, is_target: Array
+) -> Array:
+    del is_target
+    return pointwise_gradient(lambda x: multilabel_margin_loss(x, target, NONE).value[0], self, grad_output, reduction)
+
+
+def multi_margin_loss_backward(
+    grad_output: Array, self: Array, target: Array, p: int, margin: Array, weight: Array | None, reduction: int
+) -> Array:
+    loss = lambda x: multi_margin_loss(x, target, p, margin, weight, NONE).value  # noqa: E731
+    return pointwise_gradient(loss, self, grad_output, reduction)
+
+
 def nll_loss(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Checked:

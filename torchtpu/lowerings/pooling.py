@@ -1,5 +1,6 @@
 """Pooling over the trailing axes. A window is reduced one axis at a time, as a few strided slices that XLA fuses."""
 
+import math
 from functools import partial, reduce
 from operator import add
 
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from torchtpu.lowerings.checked import Checked, checked
 from torchtpu.lowerings.opmath import opmath
 from torchtpu.lowerings.resample import average_taps
 
@@ -53,6 +55,40 @@ class Bins:
             jnp.where((weight > 0).reshape(shape), jnp.take(array, source, self.axis), jnp.asarray(filler, array.dtype))
             for source, weight in self.members
         ]
+
+
+class Samples:
+    """The windows of fractional pooling along one axis, one beside the other at steps that a random number decides."""
+
+    def __init__(self, axis: int, size: int, kernel: int, count: int, sample: Array):
+        self.axis, self.kernel = axis, kernel
+        index = jnp.arange(count - 1, dtype=sample.dtype)
+        step = np.asarray((size - kernel) / (count - 1) if count > 1 else 0, sample.dtype)
+        inner = jnp.floor((index + sample[..., None]) * step) - jnp.floor(sample * step)[..., None]
+        last = jnp.full((*sample.shape, 1), size - kernel, sample.dtype)
+        self.starts = jnp.concatenate([inner, last], -1).astype(jnp.int32)  # [batch, channel, window]
+
+    def taps(self, array: Array, filler) -> list[Array]:
+        del filler  # they are all inside
+        shape = [1] * array.ndim
+        shape[self.axis] = self.starts.shape[-1]
+        shape[: self.starts.ndim - 1] = self.starts.shape[:-1]
+        return [
+            jnp.take_along_axis(array, (self.starts + tap).reshape(shape), self.axis, mode="clip")
+            for tap in range(self.kernel)
+        ]
+
+
+def fractional_max_pool(
+    self: Array, kernel_size: tuple[int, ...], output_size: tuple[int, ...], random_samples: Array
+) -> tuple[Array, Array]:
+    """random_samples: [batch, channel, axis], the innermost axis first in two dimensions, the outermost in three."""
+    rank = len(kernel_size)
+    batch = self.reshape(-1, *self.shape[-rank - 1 :])
+    order = range(rank) if rank == 3 else reversed(range(rank))
+    samples = [random_samples[:, :, axis] for axis in order]
+    axes = list(map(Samples, range(2, 2 + rank), batch.shape[2:], kernel_size, output_size, samples))
+    return tuple(each.reshape(*self.shape[:-rank], *output_size) for each in max_with_indices(batch, axes))
 
 
 def windows_of(self: Array, rank: int, kernel_size, stride, padding, dilation, ceil_mode: bool) -> list[Windows]:
@@ -147,4 +183,29 @@ def avg_pool(
 max_pool2d, max_pool3d = (partial(max_pool_with_indices, rank=rank) for rank in (2, 3))
 max_pool2d_backward, max_pool3d_backward = (partial(max_pool_with_indices_backward, rank=rank) for rank in (2, 3))
 adaptive_max_pool2d_backward, adaptive_max_pool3d_backward = (partial(scatter_to_plane, rank=rank) for rank in (2, 3))
+
+
+def fractional_max_pool_backward(
+    grad_output: Array, self: Array, kernel_size: tuple[int, ...], output_size: tuple[int, ...], indices: Array
+) -> Array:
+    return scatter_to_plane(grad_output, self, indices, len(kernel_size))
+
+
+def max_unpool2d(self: Array, indices: Array, output_size: tuple[int, ...]) -> Checked:
+    """Each element goes where `indices` say in a plane of zeros."""
+    rank, size = len(output_size), math.prod(output_size)
+    planes = math.prod(self.shape[:-rank])
+    values, positions = (each.reshape(planes, math.prod(self.shape[-rank:])) for each in (self, indices))
+    rows = jnp.arange(planes, dtype=jnp.int32)[:, None]
+    flat = jnp.zeros((planes, size), self.dtype).at[rows, positions.astype(jnp.int32)].set(values, mode="drop")
+    return checked(flat.reshape(*self.shape[:-rank], *output_size), jnp.all((indices >= 0) & (indices < size)))
+
+
+def max_unpool3d(
+    self: Array, indices: Array, output_size: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...]
+) -> Checked:
+    del stride, padding  # which output_size follows from
+    return max_unpool2d(self, indices, output_size)
+
+
 avg_pool2d, avg_pool3d = (partial(avg_pool, rank=rank) for rank in (2, 3))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 from jax.scipy import special
 
@@ -167,6 +168,51 @@ def median(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
         any_missing = jnp.any(missing, axis=dim, keepdims=True)
         found = [where(any_missing, jnp.nan, found[0]), jnp.where(any_missing, first, found[1])]
     return tuple(x if keepdim else jnp.squeeze(x, dim) for x in found)
+
+
+def nanmedian_all(self: Array) -> Array:
+    flat = jnp.sort(self.ravel())
+    if not flat.size or not _inexact(self):
+        return median_all(self)
+    return flat[_middle(jnp.sum(~jnp.isnan(flat), dtype=jnp.int32))]
+
+
+def nanmedian(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """The median of what is not nan, and where it is."""
+    if not self.ndim or not _inexact(self):
+        return median(self, dim, keepdim)
+    if not self.shape[dim]:
+        raise ValueError("the median of nothing")
+    values, order = sorting.sort(self, True, dim, False)
+    middle = _middle(jnp.sum(~jnp.isnan(self), axis=dim, keepdims=True, dtype=jnp.int32))
+    found = (jnp.take_along_axis(x, middle, axis=dim) for x in (values, order))
+    return tuple(x if keepdim else jnp.squeeze(x, dim) for x in found)
+
+
+def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """The most frequent value, the least of several, and the last place where it is."""
+    values, order = sorting.sort(self, True, dim, False)
+    if not self.ndim:
+        return values, order
+    place = lax.broadcasted_iota(jnp.int32, self.shape, dim)
+    continues = (values == jnp.roll(values, 1, axis=dim)) & (place > 0)
+    start = lax.cummax(jnp.where(continues, 0, place), axis=dim)
+    longest = jnp.argmax(place - start, axis=dim, keepdims=True)  # the end of the longest run
+    found = (jnp.take_along_axis(x, longest, axis=dim) for x in (values, order))
+    return tuple(x if keepdim else jnp.squeeze(x, dim) for x in found)
+
+
+def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
+    """The exclusive or of the elements' bits, as 64-bit numbers; there is no other mode."""
+    del mode
+    wide = self.astype(jnp.float64 if _inexact(self) else jnp.int64)
+    bits = lax.bitcast_convert_type(wide, jnp.uint64)
+    axes = dim if self.ndim else ()
+    return lax.reduce(bits, np.uint64(0), lax.bitwise_xor, axes).reshape(_shape(self, dim, keepdim))
+
+
+def _middle(count: Array) -> Array:
+    return jnp.maximum(count - 1, 0) // 2
 
 
 def _truth(fn: Callable, self: Array, dim: Dims, keepdim: bool) -> Array:

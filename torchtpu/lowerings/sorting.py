@@ -4,6 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from torchtpu.lowerings.promotion import Scalar, cast
+
 
 def sort(self: Array, stable: bool | None, dim: int, descending: bool) -> tuple[Array, Array]:
     del stable  # always
@@ -57,6 +59,14 @@ def searchsorted(
     bounds = jnp.zeros(values.shape, jnp.int32), jnp.full(values.shape, length, jnp.int32)
     place, _ = lax.fori_loop(np.int32(0), np.int32(length.bit_length()), halve, bounds) if length else bounds
     return place.reshape(self.shape).astype(jnp.int32 if out_int32 else jnp.int64)
+
+
+def searchsorted_scalar(
+    sorted_sequence: Array, self: Scalar, out_int32: bool, right: bool, side: str | None, sorter: Array | None
+) -> Array:
+    if sorted_sequence.ndim != 1:
+        raise ValueError(f"a number has no place in {sorted_sequence.ndim} dimensions")
+    return searchsorted(sorted_sequence, cast(self, sorted_sequence.dtype), out_int32, right, side, sorter)
 
 
 def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> Array:

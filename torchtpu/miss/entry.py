@@ -22,7 +22,7 @@ class Entry:
     promoted: the tensor and Scalar arguments that `promote` brings to the computation dtype; () when it is none.
     dims: the argument that is normalised to non-negative ints (None and [] mean all), or None.
     key_sizes: the sizes that are in the key (`sizes: {key: {name: expr}}`): the lowering receives each under its name.
-    data_sizes: for `sizes: {data: ...}`: the lowering returns padded outputs followed by the number of valid rows.
+    data_sizes: for `sizes: {data: ...}`: outputs of the lowering are Padded.
     mutates: arguments that the op writes though its schema does not say so; their new values follow the outputs.
     returns: the names of the schema's returns that the lowering yields, or None for all.
     dtypes: the names of the dtypes that the device computes, or None for all; dtypes_reason: why not the others.

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._prims_common import suggest_memory_format
 
 from torchtpu.miss.call import Call, Use
 
@@ -24,8 +25,16 @@ def _filled_out(call: Call, results: torch.Tensor) -> torch.Tensor:
     return results
 
 
+def _laid_out_like_self(call: Call, results: torch.Tensor) -> torch.Tensor:
+    """A new result in channels-last order where self is."""
+    if call.written_arguments():
+        return results
+    return results.contiguous(memory_format=suggest_memory_format(call.argument("self").value.tensor))
+
+
 # name: (call, what torch's meta returned) -> what the CPU would.
 FIXES: dict[str, Callable[[Call, Any], Any]] = {
     "filled_out": _filled_out,
+    "laid_out_like_self": _laid_out_like_self,
     "layer_norm_statistics": _layer_norm_statistics,
 }

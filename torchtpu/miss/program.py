@@ -11,6 +11,7 @@ import torch
 from jax import Array
 
 from torchtpu.lowerings.checked import Checked
+from torchtpu.lowerings.padded import Padded
 from torchtpu.lowerings.promotion import cast
 from torchtpu.miss import dtypes, views, words
 from torchtpu.miss.call import Argument, Call, Number, Use
@@ -145,6 +146,9 @@ class Program:
         dims = arguments[self.entry.dims]
         if dims is None and "[" not in kind:
             return None
+        for dim in dims or () if not isinstance(dims, int) else (dims,):
+            if not -max(ndim, 1) <= dim < max(ndim, 1):
+                raise IndexError(f"dimension {dim} of {ndim}")  # where there is no meta kernel to say so
         if isinstance(dims, int):
             return dims % max(ndim, 1)
         if not dims:
@@ -159,25 +163,25 @@ class Program:
         fresh = [i for i, r in enumerate(returns) if r.alias_info is None or not r.alias_info.is_write]
         written = self.call.written_arguments()
         yielded = self._yielded(fresh)
-        slots = len(yielded) + len(written) + self.entry.data_sizes
-        values = list(value) if isinstance(value, tuple) else [value]
+        slots = len(yielded) + len(written)
+        values = list(value) if isinstance(value, tuple) and not isinstance(value, Padded) else [value]
         if len(values) != slots:
             raise LoweringError(self.call, f"it returned {len(values)} values where {slots} are expected")
-        count = values.pop() if self.entry.data_sizes else None
 
         outputs: list[Array] = []
         by_return = {i: self._new(layout, outputs, i, values.pop(0)) for i in yielded}
         new_sizes: dict[int, tuple[int, ...]] = {}
         for argument, new in zip(written, values):
             targets = argument.value if isinstance(argument.value, list) else [argument.value]
-            for use, item in zip(targets, new if isinstance(new, (list, tuple)) else [new]):
+            for use, item in zip(targets, new if isinstance(argument.value, list) else [new]):
                 if use is None or item is None:
+                    continue
+                if self.entry.data_sizes:
+                    layout.copies.append((self._append_new(layout, outputs, item, None), use.index))
                     continue
                 if argument.is_out and self.meta and item.size == math.prod(use.view.sizes):
                     item = item.reshape(use.view.sizes)  # meta has left it as it was
-                if self.entry.data_sizes:
-                    layout.copies.append((self._append_new(layout, outputs, item, None), use.index))
-                elif item.shape != use.view.sizes and argument.is_out:
+                if item.shape != use.view.sizes and argument.is_out:
                     new_sizes[use.index] = item.shape
                 elif item.shape != use.view.sizes and grows_on_cpu(self.call, argument, item.shape):
                     item = self.convert(item, use.view.dtype, written=True)
@@ -189,8 +193,6 @@ class Program:
                     layout.stored.add(use.storage)
         if new_sizes:
             raise NeedsResize(new_sizes)
-        if count is not None:
-            self._append_new(layout, outputs, count.astype(jnp.int32), None)
         for storage in sorted(layout.stored):
             layout.outputs.append(("store", storage, bases[storage].nbytes))
             outputs.append(bases[storage])
@@ -216,12 +218,20 @@ class Program:
             return ("list", [("output", self._append_new(layout, outputs, v, m)) for v, m in zip(value, metas)])
         return ("output", self._append_new(layout, outputs, value, meta))
 
-    def _append_new(self, layout: Layout, outputs: list[Array], value: Array, meta: torch.Tensor | None) -> int:
-        """A new tensor: its base has the dimensions in the order of meta's strides, so that it is dense in memory."""
+    def _append_new(self, layout: Layout, outputs: list[Array], value: Array | Padded, meta: torch.Tensor | None, first: int = 0) -> int:
+        """A new tensor: its base has the dimensions in the order of meta's strides, so that it is dense in memory.
+
+        first: without meta, the dimension with the largest stride; the others follow in order.
+        """
+        if isinstance(value, Padded):
+            index = self._append_new(layout, outputs, value.value, meta, value.axis)
+            layout.outputs.append(("count", index, value.axis))
+            outputs.append(value.count.astype(jnp.int32))
+            return index
         if meta is None:
             if self.computed and value.dtype == dtypes.to_numpy(self.computed):
                 value = cast(value, dtypes.to_numpy(self.result))
-            sizes, strides, dtype = value.shape, _contiguous_strides(value.shape), dtypes.to_torch(value.dtype)
+            sizes, strides, dtype = value.shape, _strides_from(first, value.shape), dtypes.to_torch(value.dtype)
             if self.entry.meta == "fix:column_major" and value.ndim == 2:
                 strides = (1, value.shape[0])
         else:
@@ -276,6 +286,12 @@ def _first(value: Any) -> Array | None:
 
 def _contiguous_strides(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(math.prod(max(size, 1) for size in sizes[dim + 1 :]) for dim in range(len(sizes)))
+
+
+def _strides_from(first: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of a tensor that was made with dimension `first` in front."""
+    strides = list(_contiguous_strides((*sizes[first : first + 1], *sizes[:first], *sizes[first + 1 :])))
+    return (*strides[1 : first + 1], *strides[:1], *strides[first + 1 :])
 
 
 def _is_dense(sizes: list[int], strides: list[int]) -> bool:
