@@ -118,6 +118,7 @@ def entry_fields(plan: Plan) -> list[str]:
         "data_sizes": (bool(entry.sizes and entry.sizes.data), False),
         "mutates": (entry.mutates, ()),
         "returns": (entry.returns, None),
+        "structured": (plan.group.author.structured, False),
         "dtypes": (plan.dtypes, None),
         "dtypes_reason": (entry.dtypes.reason if entry.dtypes else "", ""),
     }

@@ -55,7 +55,29 @@ def run(call: Call) -> Meta:
         after = stand_ins[use.index]
         if use.written and tuple(after.shape) != use.view.sizes:
             resized[use.index] = (tuple(after.shape), after.stride())
+    if resized and call.entry.structured:
+        _lay_out(call, positional, keyword, resized)
     return Meta(results, resized)
+
+
+def _lay_out(call: Call, positional: list[Any], keyword: dict[str, Any], resized: dict[int, tuple]) -> None:
+    """An out= that a structured kernel resizes gets the strides of the new tensor that it would return: meta forgets them."""
+    outs = [argument.value for argument in call.arguments if argument.is_out]
+    results = _without_out(call, positional, keyword)
+    for use, result in zip(outs, results if isinstance(results, (tuple, list)) else [results]):
+        if isinstance(use, Use) and use.index in resized and resized[use.index][0] == tuple(result.shape):
+            resized[use.index] = (tuple(result.shape), result.stride())
+
+
+def _without_out(call: Call, positional: list[Any], keyword: dict[str, Any]) -> Any:
+    """What the author member returns on meta for the arguments of an out= form; () where it does not take them."""
+    author = find_op(call.entry.name, call.entry.name)
+    names = {argument.name for argument in author._schema.arguments}
+    plain = {a.name: keyword[a.name] for a in call.arguments if a.kwarg_only and a.name in names}
+    try:
+        return author(*positional, **plain)
+    except Exception:  # without an out=, a factory has no device to be on
+        return ()
 
 
 def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positional: list[Any], keyword: dict[str, Any]) -> None:
@@ -96,12 +118,7 @@ def _writes_another_dtype(call: Call, positional: list[Any], keyword: dict[str, 
     author = find_op(call.entry.name, call.entry.name)
     if not written or any(argument.alias_info for argument in author._schema.arguments):
         return False
-    names = {argument.name for argument in author._schema.arguments}
-    plain = {a.name: keyword[a.name] for a in call.arguments if a.kwarg_only and a.name in names}
-    try:
-        results = author(*positional, **plain)
-    except Exception:  # without an out=, a factory has no device to be on
-        return False
+    results = _without_out(call, positional, keyword)
     results = results if isinstance(results, (tuple, list)) else (results,)
     return any(
         result.dtype != argument.value.tensor.dtype
