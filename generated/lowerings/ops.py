@@ -2730,6 +2730,7 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("half_to_float", "bool", False)),
         _log_softmax,
         dims="dim",
+        structured=True,
     ),
     "_log_softmax_backward_data": Entry(
         "_log_softmax_backward_data",
@@ -2737,6 +2738,7 @@ ENTRIES: dict[str, Entry] = {
          Param("input_dtype", "ScalarType", False)),
         _log_softmax_backward_data,
         dims="dim",
+        structured=True,
     ),
     "_logcumsumexp": Entry(
         "_logcumsumexp",
@@ -2800,6 +2802,7 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("half_to_float", "bool", False)),
         _softmax,
         dims="dim",
+        structured=True,
     ),
     "_softmax_backward_data": Entry(
         "_softmax_backward_data",
@@ -2807,6 +2810,7 @@ ENTRIES: dict[str, Entry] = {
          Param("input_dtype", "ScalarType", False)),
         _softmax_backward_data,
         dims="dim",
+        structured=True,
     ),
     "_thnn_fused_gru_cell": Entry(
         "_thnn_fused_gru_cell",
@@ -2863,30 +2867,35 @@ ENTRIES: dict[str, Entry] = {
         "_upsample_nearest_exact1d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("scales", "float?", False)),
         _upsample_nearest_exact1d,
+        structured=True,
     ),
     "_upsample_nearest_exact1d_backward": Entry(
         "_upsample_nearest_exact1d_backward",
         (Param("grad_output", "Tensor", True), Param("output_size", "int[]", False),
          Param("input_size", "int[]", False), Param("scales", "float?", False)),
         _upsample_nearest_exact1d_backward,
+        structured=True,
     ),
     "_upsample_nearest_exact2d": Entry(
         "_upsample_nearest_exact2d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("scales_h", "float?", False),
          Param("scales_w", "float?", False)),
         _upsample_nearest_exact2d,
+        structured=True,
     ),
     "_upsample_nearest_exact2d_backward": Entry(
         "_upsample_nearest_exact2d_backward",
         (Param("grad_output", "Tensor", True), Param("output_size", "int[]", False),
          Param("input_size", "int[]", False), Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
         _upsample_nearest_exact2d_backward,
+        structured=True,
     ),
     "_upsample_nearest_exact3d": Entry(
         "_upsample_nearest_exact3d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("scales_d", "float?", False),
          Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
         _upsample_nearest_exact3d,
+        structured=True,
     ),
     "_upsample_nearest_exact3d_backward": Entry(
         "_upsample_nearest_exact3d_backward",
@@ -2894,6 +2903,7 @@ ENTRIES: dict[str, Entry] = {
          Param("input_size", "int[]", False), Param("scales_d", "float?", False), Param("scales_h", "float?", False),
          Param("scales_w", "float?", False)),
         _upsample_nearest_exact3d_backward,
+        structured=True,
     ),
     "abs": Entry(
         "abs",
@@ -2908,6 +2918,7 @@ ENTRIES: dict[str, Entry] = {
         acos,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "acosh": Entry(
         "acosh",
@@ -2915,26 +2926,31 @@ ENTRIES: dict[str, Entry] = {
         acosh,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "adaptive_max_pool2d": Entry(
         "adaptive_max_pool2d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
         adaptive_max_pool2d,
+        structured=True,
     ),
     "adaptive_max_pool2d_backward": Entry(
         "adaptive_max_pool2d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("indices", "Tensor", True)),
         adaptive_max_pool2d_backward,
+        structured=True,
     ),
     "adaptive_max_pool3d": Entry(
         "adaptive_max_pool3d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
         adaptive_max_pool3d,
+        structured=True,
     ),
     "adaptive_max_pool3d_backward": Entry(
         "adaptive_max_pool3d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("indices", "Tensor", True)),
         adaptive_max_pool3d_backward,
+        structured=True,
     ),
     "add.Tensor": Entry(
         "add.Tensor",
@@ -2942,6 +2958,7 @@ ENTRIES: dict[str, Entry] = {
         add_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "addbmm": Entry(
         "addbmm",
@@ -2956,6 +2973,7 @@ ENTRIES: dict[str, Entry] = {
         addcdiv,
         promote="default",
         promoted=("self", "tensor1", "tensor2"),
+        structured=True,
     ),
     "addcmul": Entry(
         "addcmul",
@@ -2964,18 +2982,21 @@ ENTRIES: dict[str, Entry] = {
         addcmul,
         promote="default",
         promoted=("self", "tensor1", "tensor2"),
+        structured=True,
     ),
     "addmm": Entry(
         "addmm",
         (Param("self", "Tensor", True), Param("mat1", "Tensor", True), Param("mat2", "Tensor", True),
          Param("beta", "Scalar", True), Param("alpha", "Scalar", True)),
         addmm,
+        structured=True,
     ),
     "addmv": Entry(
         "addmv",
         (Param("self", "Tensor", True), Param("mat", "Tensor", True), Param("vec", "Tensor", True),
          Param("beta", "Scalar", True), Param("alpha", "Scalar", True)),
         addmv,
+        structured=True,
     ),
     "addr": Entry(
         "addr",
@@ -2987,35 +3008,41 @@ ENTRIES: dict[str, Entry] = {
         "all",
         (Param("self", "Tensor", True),),
         all,
+        structured=True,
     ),
     "all.dim": Entry(
         "all.dim",
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("keepdim", "bool", False)),
         all_dim,
         dims="dim",
+        structured=True,
     ),
     "all.dims": Entry(
         "all.dims",
         (Param("self", "Tensor", True), Param("dim", "int[]?", False), Param("keepdim", "bool", False)),
         all_dims,
+        structured=True,
     ),
     "amax": Entry(
         "amax",
         (Param("self", "Tensor", True), Param("dim", "int[]", False), Param("keepdim", "bool", False)),
         amax,
         dims="dim",
+        structured=True,
     ),
     "amin": Entry(
         "amin",
         (Param("self", "Tensor", True), Param("dim", "int[]", False), Param("keepdim", "bool", False)),
         amin,
         dims="dim",
+        structured=True,
     ),
     "aminmax": Entry(
         "aminmax",
         (Param("self", "Tensor", True), Param("dim", "int?", False), Param("keepdim", "bool", False)),
         aminmax,
         dims="dim",
+        structured=True,
     ),
     "angle": Entry(
         "angle",
@@ -3028,17 +3055,20 @@ ENTRIES: dict[str, Entry] = {
         "any",
         (Param("self", "Tensor", True),),
         any,
+        structured=True,
     ),
     "any.dim": Entry(
         "any.dim",
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("keepdim", "bool", False)),
         any_dim,
         dims="dim",
+        structured=True,
     ),
     "any.dims": Entry(
         "any.dims",
         (Param("self", "Tensor", True), Param("dim", "int[]?", False), Param("keepdim", "bool", False)),
         any_dims,
+        structured=True,
     ),
     "arange.start_step": Entry(
         "arange.start_step",
@@ -3055,12 +3085,14 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("dim", "int?", False), Param("keepdim", "bool", False)),
         argmax,
         dims="dim",
+        structured=True,
     ),
     "argmin": Entry(
         "argmin",
         (Param("self", "Tensor", True), Param("dim", "int?", False), Param("keepdim", "bool", False)),
         argmin,
         dims="dim",
+        structured=True,
     ),
     "asin": Entry(
         "asin",
@@ -3068,6 +3100,7 @@ ENTRIES: dict[str, Entry] = {
         asin,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "asinh": Entry(
         "asinh",
@@ -3075,6 +3108,7 @@ ENTRIES: dict[str, Entry] = {
         asinh,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "atan": Entry(
         "atan",
@@ -3082,6 +3116,7 @@ ENTRIES: dict[str, Entry] = {
         atan,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "atan2": Entry(
         "atan2",
@@ -3089,6 +3124,7 @@ ENTRIES: dict[str, Entry] = {
         atan2,
         promote="int_to_float",
         promoted=("self", "other"),
+        structured=True,
     ),
     "atanh": Entry(
         "atanh",
@@ -3096,6 +3132,7 @@ ENTRIES: dict[str, Entry] = {
         atanh,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "avg_pool2d": Entry(
         "avg_pool2d",
@@ -3103,6 +3140,7 @@ ENTRIES: dict[str, Entry] = {
          Param("padding", "int[]", False), Param("ceil_mode", "bool", False), Param("count_include_pad", "bool", False),
          Param("divisor_override", "int?", False)),
         avg_pool2d,
+        structured=True,
     ),
     "avg_pool2d_backward": Entry(
         "avg_pool2d_backward",
@@ -3110,6 +3148,7 @@ ENTRIES: dict[str, Entry] = {
          Param("stride", "int[]", False), Param("padding", "int[]", False), Param("ceil_mode", "bool", False),
          Param("count_include_pad", "bool", False), Param("divisor_override", "int?", False)),
         avg_pool2d_backward,
+        structured=True,
     ),
     "avg_pool3d": Entry(
         "avg_pool3d",
@@ -3117,6 +3156,7 @@ ENTRIES: dict[str, Entry] = {
          Param("padding", "int[]", False), Param("ceil_mode", "bool", False), Param("count_include_pad", "bool", False),
          Param("divisor_override", "int?", False)),
         avg_pool3d,
+        structured=True,
     ),
     "avg_pool3d_backward": Entry(
         "avg_pool3d_backward",
@@ -3124,12 +3164,14 @@ ENTRIES: dict[str, Entry] = {
          Param("stride", "int[]", False), Param("padding", "int[]", False), Param("ceil_mode", "bool", False),
          Param("count_include_pad", "bool", False), Param("divisor_override", "int?", False)),
         avg_pool3d_backward,
+        structured=True,
     ),
     "baddbmm": Entry(
         "baddbmm",
         (Param("self", "Tensor", True), Param("batch1", "Tensor", True), Param("batch2", "Tensor", True),
          Param("beta", "Scalar", True), Param("alpha", "Scalar", True)),
         baddbmm,
+        structured=True,
     ),
     "bernoulli": Entry(
         "bernoulli",
@@ -3179,6 +3221,7 @@ ENTRIES: dict[str, Entry] = {
         bitwise_and_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "bitwise_left_shift.Tensor": Entry(
         "bitwise_left_shift.Tensor",
@@ -3186,6 +3229,7 @@ ENTRIES: dict[str, Entry] = {
         bitwise_left_shift_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "bitwise_not": Entry(
         "bitwise_not",
@@ -3193,6 +3237,7 @@ ENTRIES: dict[str, Entry] = {
         bitwise_not,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "bitwise_or.Tensor": Entry(
         "bitwise_or.Tensor",
@@ -3200,6 +3245,7 @@ ENTRIES: dict[str, Entry] = {
         bitwise_or_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "bitwise_right_shift.Tensor": Entry(
         "bitwise_right_shift.Tensor",
@@ -3207,6 +3253,7 @@ ENTRIES: dict[str, Entry] = {
         bitwise_right_shift_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "bitwise_xor.Tensor": Entry(
         "bitwise_xor.Tensor",
@@ -3214,11 +3261,13 @@ ENTRIES: dict[str, Entry] = {
         bitwise_xor_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "bmm": Entry(
         "bmm",
         (Param("self", "Tensor", True), Param("mat2", "Tensor", True)),
         bmm,
+        structured=True,
     ),
     "bucketize.Tensor": Entry(
         "bucketize.Tensor",
@@ -3231,6 +3280,7 @@ ENTRIES: dict[str, Entry] = {
         (Param("tensors", "Tensor[]", True), Param("dim", "int", False)),
         cat,
         dims="dim",
+        structured=True,
     ),
     "cauchy_": Entry(
         "cauchy_",
@@ -3244,6 +3294,7 @@ ENTRIES: dict[str, Entry] = {
         ceil,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "channel_shuffle": Entry(
         "channel_shuffle",
@@ -3256,6 +3307,7 @@ ENTRIES: dict[str, Entry] = {
         clamp,
         promote="default",
         promoted=("self", "min", "max"),
+        structured=True,
     ),
     "clamp.Tensor": Entry(
         "clamp.Tensor",
@@ -3263,6 +3315,7 @@ ENTRIES: dict[str, Entry] = {
         clamp_Tensor,
         promote="default",
         promoted=("self", "min", "max"),
+        structured=True,
     ),
     "clamp_max": Entry(
         "clamp_max",
@@ -3270,6 +3323,7 @@ ENTRIES: dict[str, Entry] = {
         clamp_max,
         promote="default",
         promoted=("self", "max"),
+        structured=True,
     ),
     "clamp_max.Tensor": Entry(
         "clamp_max.Tensor",
@@ -3277,6 +3331,7 @@ ENTRIES: dict[str, Entry] = {
         clamp_max_Tensor,
         promote="default",
         promoted=("self", "max"),
+        structured=True,
     ),
     "clamp_min": Entry(
         "clamp_min",
@@ -3284,6 +3339,7 @@ ENTRIES: dict[str, Entry] = {
         clamp_min,
         promote="default",
         promoted=("self", "min"),
+        structured=True,
     ),
     "clamp_min.Tensor": Entry(
         "clamp_min.Tensor",
@@ -3291,6 +3347,7 @@ ENTRIES: dict[str, Entry] = {
         clamp_min_Tensor,
         promote="default",
         promoted=("self", "min"),
+        structured=True,
     ),
     "col2im": Entry(
         "col2im",
@@ -3338,6 +3395,7 @@ ENTRIES: dict[str, Entry] = {
         copysign_Tensor,
         promote="int_to_float",
         promoted=("self", "other"),
+        structured=True,
     ),
     "cos": Entry(
         "cos",
@@ -3345,6 +3403,7 @@ ENTRIES: dict[str, Entry] = {
         cos,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "cosh": Entry(
         "cosh",
@@ -3352,6 +3411,7 @@ ENTRIES: dict[str, Entry] = {
         cosh,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "count_nonzero.dim_IntList": Entry(
         "count_nonzero.dim_IntList",
@@ -3378,6 +3438,7 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_long",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "cumsum": Entry(
         "cumsum",
@@ -3386,6 +3447,7 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_long",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "digamma": Entry(
         "digamma",
@@ -3393,6 +3455,7 @@ ENTRIES: dict[str, Entry] = {
         digamma,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "div.Tensor": Entry(
         "div.Tensor",
@@ -3400,6 +3463,7 @@ ENTRIES: dict[str, Entry] = {
         div_Tensor,
         promote="int_to_float",
         promoted=("self", "other"),
+        structured=True,
     ),
     "div.Tensor_mode": Entry(
         "div.Tensor_mode",
@@ -3407,6 +3471,7 @@ ENTRIES: dict[str, Entry] = {
         div_Tensor_mode,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "dot": Entry(
         "dot",
@@ -3420,6 +3485,7 @@ ENTRIES: dict[str, Entry] = {
         elu,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "elu_backward": Entry(
         "elu_backward",
@@ -3429,6 +3495,7 @@ ENTRIES: dict[str, Entry] = {
         elu_backward,
         promote="default",
         promoted=("grad_output", "self_or_result"),
+        structured=True,
     ),
     "embedding": Entry(
         "embedding",
@@ -3454,6 +3521,7 @@ ENTRIES: dict[str, Entry] = {
         eq_Scalar,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "eq.Tensor": Entry(
         "eq.Tensor",
@@ -3461,6 +3529,7 @@ ENTRIES: dict[str, Entry] = {
         eq_Tensor,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "erf": Entry(
         "erf",
@@ -3468,6 +3537,7 @@ ENTRIES: dict[str, Entry] = {
         erf,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "erfc": Entry(
         "erfc",
@@ -3475,6 +3545,7 @@ ENTRIES: dict[str, Entry] = {
         erfc,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "erfinv": Entry(
         "erfinv",
@@ -3482,6 +3553,7 @@ ENTRIES: dict[str, Entry] = {
         erfinv,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "exp": Entry(
         "exp",
@@ -3489,6 +3561,7 @@ ENTRIES: dict[str, Entry] = {
         exp,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "exp2": Entry(
         "exp2",
@@ -3496,6 +3569,7 @@ ENTRIES: dict[str, Entry] = {
         exp2,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "expm1": Entry(
         "expm1",
@@ -3503,6 +3577,7 @@ ENTRIES: dict[str, Entry] = {
         expm1,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "exponential_": Entry(
         "exponential_",
@@ -3541,6 +3616,7 @@ ENTRIES: dict[str, Entry] = {
         floor,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "floor_divide": Entry(
         "floor_divide",
@@ -3555,6 +3631,7 @@ ENTRIES: dict[str, Entry] = {
         fmax,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "fmin": Entry(
         "fmin",
@@ -3562,6 +3639,7 @@ ENTRIES: dict[str, Entry] = {
         fmin,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "fmod.Tensor": Entry(
         "fmod.Tensor",
@@ -3569,6 +3647,7 @@ ENTRIES: dict[str, Entry] = {
         fmod_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "frac": Entry(
         "frac",
@@ -3576,24 +3655,28 @@ ENTRIES: dict[str, Entry] = {
         frac,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "fractional_max_pool2d": Entry(
         "fractional_max_pool2d",
         (Param("self", "Tensor", True), Param("kernel_size", "int[]", False), Param("output_size", "int[]", False),
          Param("random_samples", "Tensor", True)),
         fractional_max_pool2d,
+        structured=True,
     ),
     "fractional_max_pool2d_backward": Entry(
         "fractional_max_pool2d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("kernel_size", "int[]", False),
          Param("output_size", "int[]", False), Param("indices", "Tensor", True)),
         fractional_max_pool2d_backward,
+        structured=True,
     ),
     "fractional_max_pool3d": Entry(
         "fractional_max_pool3d",
         (Param("self", "Tensor", True), Param("kernel_size", "int[]", False), Param("output_size", "int[]", False),
          Param("random_samples", "Tensor", True)),
         fractional_max_pool3d,
+        structured=True,
     ),
     "fractional_max_pool3d_backward": Entry(
         "fractional_max_pool3d_backward",
@@ -3607,6 +3690,7 @@ ENTRIES: dict[str, Entry] = {
          Param("sparse_grad", "bool", False)),
         gather,
         dims="dim",
+        structured=True,
     ),
     "gcd": Entry(
         "gcd",
@@ -3614,6 +3698,7 @@ ENTRIES: dict[str, Entry] = {
         gcd,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "ge.Scalar": Entry(
         "ge.Scalar",
@@ -3621,6 +3706,7 @@ ENTRIES: dict[str, Entry] = {
         ge_Scalar,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "ge.Tensor": Entry(
         "ge.Tensor",
@@ -3628,6 +3714,7 @@ ENTRIES: dict[str, Entry] = {
         ge_Tensor,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "gelu": Entry(
         "gelu",
@@ -3635,6 +3722,7 @@ ENTRIES: dict[str, Entry] = {
         gelu,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "gelu_backward": Entry(
         "gelu_backward",
@@ -3642,6 +3730,7 @@ ENTRIES: dict[str, Entry] = {
         gelu_backward,
         promote="default",
         promoted=("grad_output", "self"),
+        structured=True,
     ),
     "geometric_": Entry(
         "geometric_",
@@ -3656,6 +3745,7 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "glu_backward": Entry(
         "glu_backward",
@@ -3677,6 +3767,7 @@ ENTRIES: dict[str, Entry] = {
         gt_Scalar,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "gt.Tensor": Entry(
         "gt.Tensor",
@@ -3684,6 +3775,7 @@ ENTRIES: dict[str, Entry] = {
         gt_Tensor,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "hardshrink": Entry(
         "hardshrink",
@@ -3691,6 +3783,7 @@ ENTRIES: dict[str, Entry] = {
         hardshrink,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "hardshrink_backward": Entry(
         "hardshrink_backward",
@@ -3698,6 +3791,7 @@ ENTRIES: dict[str, Entry] = {
         hardshrink_backward,
         promote="default",
         promoted=("grad_out", "self"),
+        structured=True,
     ),
     "hardsigmoid": Entry(
         "hardsigmoid",
@@ -3705,6 +3799,7 @@ ENTRIES: dict[str, Entry] = {
         hardsigmoid,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "hardsigmoid_backward": Entry(
         "hardsigmoid_backward",
@@ -3712,6 +3807,7 @@ ENTRIES: dict[str, Entry] = {
         hardsigmoid_backward,
         promote="default",
         promoted=("grad_output", "self"),
+        structured=True,
     ),
     "hardswish": Entry(
         "hardswish",
@@ -3748,6 +3844,7 @@ ENTRIES: dict[str, Entry] = {
          Param("mode", "int", False)),
         hash_tensor,
         dims="dim",
+        structured=True,
     ),
     "heaviside": Entry(
         "heaviside",
@@ -3755,6 +3852,7 @@ ENTRIES: dict[str, Entry] = {
         heaviside,
         promote="default",
         promoted=("self", "values"),
+        structured=True,
     ),
     "histc": Entry(
         "histc",
@@ -3796,6 +3894,7 @@ ENTRIES: dict[str, Entry] = {
         hypot,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "i0": Entry(
         "i0",
@@ -3803,6 +3902,7 @@ ENTRIES: dict[str, Entry] = {
         i0,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "im2col": Entry(
         "im2col",
@@ -3814,6 +3914,7 @@ ENTRIES: dict[str, Entry] = {
         "index.Tensor",
         (Param("self", "Tensor", True), Param("indices", "Tensor?[]", True)),
         index_Tensor,
+        structured=True,
     ),
     "index_add": Entry(
         "index_add",
@@ -3821,6 +3922,7 @@ ENTRIES: dict[str, Entry] = {
          Param("source", "Tensor", True), Param("alpha", "Scalar", True)),
         index_add,
         dims="dim",
+        structured=True,
     ),
     "index_copy": Entry(
         "index_copy",
@@ -3828,6 +3930,7 @@ ENTRIES: dict[str, Entry] = {
          Param("source", "Tensor", True)),
         index_copy,
         dims="dim",
+        structured=True,
     ),
     "index_fill.int_Scalar": Entry(
         "index_fill.int_Scalar",
@@ -3855,6 +3958,7 @@ ENTRIES: dict[str, Entry] = {
          Param("source", "Tensor", True), Param("reduce", "str", False), Param("include_self", "bool", False)),
         index_reduce,
         dims="dim",
+        structured=True,
     ),
     "index_select": Entry(
         "index_select",
@@ -3869,6 +3973,7 @@ ENTRIES: dict[str, Entry] = {
         isin_Scalar_Tensor,
         promote="bool",
         promoted=("element", "test_elements"),
+        structured=True,
     ),
     "isin.Tensor_Scalar": Entry(
         "isin.Tensor_Scalar",
@@ -3877,6 +3982,7 @@ ENTRIES: dict[str, Entry] = {
         isin_Tensor_Scalar,
         promote="bool",
         promoted=("elements", "test_element"),
+        structured=True,
     ),
     "isin.Tensor_Tensor": Entry(
         "isin.Tensor_Tensor",
@@ -3885,6 +3991,7 @@ ENTRIES: dict[str, Entry] = {
         isin_Tensor_Tensor,
         promote="bool",
         promoted=("elements", "test_elements"),
+        structured=True,
     ),
     "isinf": Entry(
         "isinf",
@@ -3906,6 +4013,7 @@ ENTRIES: dict[str, Entry] = {
         isneginf,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "isposinf": Entry(
         "isposinf",
@@ -3913,6 +4021,7 @@ ENTRIES: dict[str, Entry] = {
         isposinf,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "kthvalue": Entry(
         "kthvalue",
@@ -3927,6 +4036,7 @@ ENTRIES: dict[str, Entry] = {
         lcm,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "le.Scalar": Entry(
         "le.Scalar",
@@ -3934,6 +4044,7 @@ ENTRIES: dict[str, Entry] = {
         le_Scalar,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "le.Tensor": Entry(
         "le.Tensor",
@@ -3941,6 +4052,7 @@ ENTRIES: dict[str, Entry] = {
         le_Tensor,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "leaky_relu": Entry(
         "leaky_relu",
@@ -3948,6 +4060,7 @@ ENTRIES: dict[str, Entry] = {
         leaky_relu,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "leaky_relu_backward": Entry(
         "leaky_relu_backward",
@@ -3956,6 +4069,7 @@ ENTRIES: dict[str, Entry] = {
         leaky_relu_backward,
         promote="default",
         promoted=("grad_output", "self"),
+        structured=True,
     ),
     "lerp.Scalar": Entry(
         "lerp.Scalar",
@@ -3963,6 +4077,7 @@ ENTRIES: dict[str, Entry] = {
         lerp_Scalar,
         promote="default",
         promoted=("self", "end"),
+        structured=True,
     ),
     "lerp.Tensor": Entry(
         "lerp.Tensor",
@@ -3970,6 +4085,7 @@ ENTRIES: dict[str, Entry] = {
         lerp_Tensor,
         promote="default",
         promoted=("self", "end", "weight"),
+        structured=True,
     ),
     "lgamma": Entry(
         "lgamma",
@@ -3977,6 +4093,7 @@ ENTRIES: dict[str, Entry] = {
         lgamma,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "linalg_cross": Entry(
         "linalg_cross",
@@ -3985,6 +4102,7 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self", "other"),
         dims="dim",
+        structured=True,
     ),
     "linalg_vector_norm": Entry(
         "linalg_vector_norm",
@@ -3994,6 +4112,7 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "linspace": Entry(
         "linspace",
@@ -4010,6 +4129,7 @@ ENTRIES: dict[str, Entry] = {
         log,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "log10": Entry(
         "log10",
@@ -4017,6 +4137,7 @@ ENTRIES: dict[str, Entry] = {
         log10,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "log1p": Entry(
         "log1p",
@@ -4024,6 +4145,7 @@ ENTRIES: dict[str, Entry] = {
         log1p,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "log2": Entry(
         "log2",
@@ -4031,6 +4153,7 @@ ENTRIES: dict[str, Entry] = {
         log2,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "log_normal_": Entry(
         "log_normal_",
@@ -4058,6 +4181,7 @@ ENTRIES: dict[str, Entry] = {
         logaddexp,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "logaddexp2": Entry(
         "logaddexp2",
@@ -4065,6 +4189,7 @@ ENTRIES: dict[str, Entry] = {
         logaddexp2,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "logical_and": Entry(
         "logical_and",
@@ -4099,6 +4224,7 @@ ENTRIES: dict[str, Entry] = {
         logit_backward,
         promote="default",
         promoted=("grad_output", "self"),
+        structured=True,
     ),
     "logsumexp": Entry(
         "logsumexp",
@@ -4120,6 +4246,7 @@ ENTRIES: dict[str, Entry] = {
         lt_Scalar,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "lt.Tensor": Entry(
         "lt.Tensor",
@@ -4127,6 +4254,7 @@ ENTRIES: dict[str, Entry] = {
         lt_Tensor,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "masked_fill.Scalar": Entry(
         "masked_fill.Scalar",
@@ -4159,12 +4287,14 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("keepdim", "bool", False)),
         max_dim,
         dims="dim",
+        structured=True,
     ),
     "max_pool2d_with_indices": Entry(
         "max_pool2d_with_indices",
         (Param("self", "Tensor", True), Param("kernel_size", "int[]", False), Param("stride", "int[]", False),
          Param("padding", "int[]", False), Param("dilation", "int[]", False), Param("ceil_mode", "bool", False)),
         max_pool2d_with_indices,
+        structured=True,
     ),
     "max_pool2d_with_indices_backward": Entry(
         "max_pool2d_with_indices_backward",
@@ -4172,6 +4302,7 @@ ENTRIES: dict[str, Entry] = {
          Param("stride", "int[]", False), Param("padding", "int[]", False), Param("dilation", "int[]", False),
          Param("ceil_mode", "bool", False), Param("indices", "Tensor", True)),
         max_pool2d_with_indices_backward,
+        structured=True,
     ),
     "max_pool3d_with_indices": Entry(
         "max_pool3d_with_indices",
@@ -4204,6 +4335,7 @@ ENTRIES: dict[str, Entry] = {
         maximum,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "mean.dim": Entry(
         "mean.dim",
@@ -4213,6 +4345,7 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_long",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "median": Entry(
         "median",
@@ -4235,6 +4368,7 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("keepdim", "bool", False)),
         min_dim,
         dims="dim",
+        structured=True,
     ),
     "minimum": Entry(
         "minimum",
@@ -4242,6 +4376,7 @@ ENTRIES: dict[str, Entry] = {
         minimum,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "mish": Entry(
         "mish",
@@ -4249,11 +4384,13 @@ ENTRIES: dict[str, Entry] = {
         mish,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "mm": Entry(
         "mm",
         (Param("self", "Tensor", True), Param("mat2", "Tensor", True)),
         mm,
+        structured=True,
     ),
     "mode": Entry(
         "mode",
@@ -4267,6 +4404,7 @@ ENTRIES: dict[str, Entry] = {
         mse_loss,
         promote="default",
         promoted=("self", "target"),
+        structured=True,
     ),
     "mse_loss_backward": Entry(
         "mse_loss_backward",
@@ -4282,6 +4420,7 @@ ENTRIES: dict[str, Entry] = {
         mul_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "multi_margin_loss": Entry(
         "multi_margin_loss",
@@ -4424,6 +4563,7 @@ ENTRIES: dict[str, Entry] = {
         ne_Scalar,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "ne.Tensor": Entry(
         "ne.Tensor",
@@ -4431,6 +4571,7 @@ ENTRIES: dict[str, Entry] = {
         ne_Tensor,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "neg": Entry(
         "neg",
@@ -4438,6 +4579,7 @@ ENTRIES: dict[str, Entry] = {
         neg,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "nextafter": Entry(
         "nextafter",
@@ -4445,6 +4587,7 @@ ENTRIES: dict[str, Entry] = {
         nextafter,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
     ),
     "nll_loss2d_backward": Entry(
         "nll_loss2d_backward",
@@ -4465,12 +4608,14 @@ ENTRIES: dict[str, Entry] = {
          Param("weight", "Tensor?", True), Param("reduction", "int", False), Param("ignore_index", "int", False),
          Param("total_weight", "Tensor", True)),
         nll_loss_backward,
+        structured=True,
     ),
     "nll_loss_forward": Entry(
         "nll_loss_forward",
         (Param("self", "Tensor", True), Param("target", "Tensor", True), Param("weight", "Tensor?", True),
          Param("reduction", "int", False), Param("ignore_index", "int", False)),
         nll_loss_forward,
+        structured=True,
     ),
     "nonzero": Entry(
         "nonzero",
@@ -4493,6 +4638,7 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "norm.ScalarOpt_dim_dtype": Entry(
         "norm.ScalarOpt_dim_dtype",
@@ -4502,6 +4648,7 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "normal.Tensor_Tensor": Entry(
         "normal.Tensor_Tensor",
@@ -4554,6 +4701,7 @@ ENTRIES: dict[str, Entry] = {
         polygamma,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "pow.Scalar": Entry(
         "pow.Scalar",
@@ -4561,6 +4709,7 @@ ENTRIES: dict[str, Entry] = {
         pow_Scalar,
         promote="default",
         promoted=("self", "exponent"),
+        structured=True,
     ),
     "pow.Tensor_Scalar": Entry(
         "pow.Tensor_Scalar",
@@ -4568,6 +4717,7 @@ ENTRIES: dict[str, Entry] = {
         pow_Tensor_Scalar,
         promote="default",
         promoted=("self", "exponent"),
+        structured=True,
     ),
     "pow.Tensor_Tensor": Entry(
         "pow.Tensor_Tensor",
@@ -4575,6 +4725,7 @@ ENTRIES: dict[str, Entry] = {
         pow_Tensor_Tensor,
         promote="default",
         promoted=("self", "exponent"),
+        structured=True,
     ),
     "prod": Entry(
         "prod",
@@ -4591,6 +4742,7 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_long",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "put": Entry(
         "put",
@@ -4628,16 +4780,19 @@ ENTRIES: dict[str, Entry] = {
         reciprocal,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "reflection_pad1d": Entry(
         "reflection_pad1d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         reflection_pad1d,
+        structured=True,
     ),
     "reflection_pad1d_backward": Entry(
         "reflection_pad1d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("padding", "int[]", False)),
         reflection_pad1d_backward,
+        structured=True,
     ),
     "reflection_pad2d": Entry(
         "reflection_pad2d",
@@ -4653,11 +4808,13 @@ ENTRIES: dict[str, Entry] = {
         "reflection_pad3d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         reflection_pad3d,
+        structured=True,
     ),
     "reflection_pad3d_backward": Entry(
         "reflection_pad3d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("padding", "int[]", False)),
         reflection_pad3d_backward,
+        structured=True,
     ),
     "relu": Entry(
         "relu",
@@ -4679,6 +4836,7 @@ ENTRIES: dict[str, Entry] = {
         remainder_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "repeat": Entry(
         "repeat",
@@ -4689,16 +4847,19 @@ ENTRIES: dict[str, Entry] = {
         "replication_pad1d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad1d,
+        structured=True,
     ),
     "replication_pad1d_backward": Entry(
         "replication_pad1d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad1d_backward,
+        structured=True,
     ),
     "replication_pad2d": Entry(
         "replication_pad2d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad2d,
+        structured=True,
     ),
     "replication_pad2d_backward": Entry(
         "replication_pad2d_backward",
@@ -4709,6 +4870,7 @@ ENTRIES: dict[str, Entry] = {
         "replication_pad3d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad3d,
+        structured=True,
     ),
     "replication_pad3d_backward": Entry(
         "replication_pad3d_backward",
@@ -4740,6 +4902,7 @@ ENTRIES: dict[str, Entry] = {
         round,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "round.decimals": Entry(
         "round.decimals",
@@ -4747,6 +4910,7 @@ ENTRIES: dict[str, Entry] = {
         round_decimals,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "rsqrt": Entry(
         "rsqrt",
@@ -4754,6 +4918,7 @@ ENTRIES: dict[str, Entry] = {
         rsqrt,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "rsub.Tensor": Entry(
         "rsub.Tensor",
@@ -4768,6 +4933,7 @@ ENTRIES: dict[str, Entry] = {
          Param("src", "Tensor", True), Param("reduce", "str", False)),
         scatter_reduce,
         dims="dim",
+        structured=True,
     ),
     "scatter.src": Entry(
         "scatter.src",
@@ -4775,6 +4941,7 @@ ENTRIES: dict[str, Entry] = {
          Param("src", "Tensor", True)),
         scatter_src,
         dims="dim",
+        structured=True,
     ),
     "scatter.value": Entry(
         "scatter.value",
@@ -4782,6 +4949,7 @@ ENTRIES: dict[str, Entry] = {
          Param("value", "Scalar", True)),
         scatter_value,
         dims="dim",
+        structured=True,
     ),
     "scatter.value_reduce": Entry(
         "scatter.value_reduce",
@@ -4789,6 +4957,7 @@ ENTRIES: dict[str, Entry] = {
          Param("value", "Scalar", True), Param("reduce", "str", False)),
         scatter_value_reduce,
         dims="dim",
+        structured=True,
     ),
     "scatter_add": Entry(
         "scatter_add",
@@ -4796,6 +4965,7 @@ ENTRIES: dict[str, Entry] = {
          Param("src", "Tensor", True)),
         scatter_add,
         dims="dim",
+        structured=True,
     ),
     "scatter_reduce.two": Entry(
         "scatter_reduce.two",
@@ -4803,6 +4973,7 @@ ENTRIES: dict[str, Entry] = {
          Param("src", "Tensor", True), Param("reduce", "str", False), Param("include_self", "bool", False)),
         scatter_reduce_two,
         dims="dim",
+        structured=True,
     ),
     "searchsorted.Scalar": Entry(
         "searchsorted.Scalar",
@@ -4829,6 +5000,7 @@ ENTRIES: dict[str, Entry] = {
         sgn,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "sigmoid": Entry(
         "sigmoid",
@@ -4836,6 +5008,7 @@ ENTRIES: dict[str, Entry] = {
         sigmoid,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "sigmoid_backward": Entry(
         "sigmoid_backward",
@@ -4843,6 +5016,7 @@ ENTRIES: dict[str, Entry] = {
         sigmoid_backward,
         promote="default",
         promoted=("grad_output", "output"),
+        structured=True,
     ),
     "sign": Entry(
         "sign",
@@ -4850,11 +5024,13 @@ ENTRIES: dict[str, Entry] = {
         sign,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "signbit": Entry(
         "signbit",
         (Param("self", "Tensor", True),),
         signbit,
+        structured=True,
     ),
     "silu": Entry(
         "silu",
@@ -4862,6 +5038,7 @@ ENTRIES: dict[str, Entry] = {
         silu,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "silu_backward": Entry(
         "silu_backward",
@@ -4869,6 +5046,7 @@ ENTRIES: dict[str, Entry] = {
         silu_backward,
         promote="default",
         promoted=("grad_output", "self"),
+        structured=True,
     ),
     "sin": Entry(
         "sin",
@@ -4876,6 +5054,7 @@ ENTRIES: dict[str, Entry] = {
         sin,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "sinc": Entry(
         "sinc",
@@ -4883,6 +5062,7 @@ ENTRIES: dict[str, Entry] = {
         sinc,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "sinh": Entry(
         "sinh",
@@ -4890,6 +5070,7 @@ ENTRIES: dict[str, Entry] = {
         sinh,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "smooth_l1_loss": Entry(
         "smooth_l1_loss",
@@ -4898,6 +5079,7 @@ ENTRIES: dict[str, Entry] = {
         smooth_l1_loss,
         promote="default",
         promoted=("self", "target"),
+        structured=True,
     ),
     "smooth_l1_loss_backward": Entry(
         "smooth_l1_loss_backward",
@@ -4913,6 +5095,7 @@ ENTRIES: dict[str, Entry] = {
         softplus,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "softplus_backward": Entry(
         "softplus_backward",
@@ -4921,6 +5104,7 @@ ENTRIES: dict[str, Entry] = {
         softplus_backward,
         promote="default",
         promoted=("grad_output", "self"),
+        structured=True,
     ),
     "softshrink": Entry(
         "softshrink",
@@ -4928,6 +5112,7 @@ ENTRIES: dict[str, Entry] = {
         softshrink,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "softshrink_backward": Entry(
         "softshrink_backward",
@@ -4935,6 +5120,7 @@ ENTRIES: dict[str, Entry] = {
         softshrink_backward,
         promote="default",
         promoted=("grad_output", "self"),
+        structured=True,
     ),
     "sort.stable": Entry(
         "sort.stable",
@@ -4942,6 +5128,7 @@ ENTRIES: dict[str, Entry] = {
          Param("descending", "bool", False)),
         sort_stable,
         dims="dim",
+        structured=True,
     ),
     "special_entr": Entry(
         "special_entr",
@@ -4950,6 +5137,7 @@ ENTRIES: dict[str, Entry] = {
         decompose=True,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "special_i1": Entry(
         "special_i1",
@@ -4957,6 +5145,7 @@ ENTRIES: dict[str, Entry] = {
         special_i1,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "special_xlog1py": Entry(
         "special_xlog1py",
@@ -4965,6 +5154,7 @@ ENTRIES: dict[str, Entry] = {
         decompose=True,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "sqrt": Entry(
         "sqrt",
@@ -4972,6 +5162,7 @@ ENTRIES: dict[str, Entry] = {
         sqrt,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "stack": Entry(
         "stack",
@@ -5002,6 +5193,7 @@ ENTRIES: dict[str, Entry] = {
         sub_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
     ),
     "sum.dim_IntList": Entry(
         "sum.dim_IntList",
@@ -5011,6 +5203,7 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_long",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "take": Entry(
         "take",
@@ -5023,6 +5216,7 @@ ENTRIES: dict[str, Entry] = {
         tan,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "tanh": Entry(
         "tanh",
@@ -5030,6 +5224,7 @@ ENTRIES: dict[str, Entry] = {
         tanh,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "tanh_backward": Entry(
         "tanh_backward",
@@ -5037,6 +5232,7 @@ ENTRIES: dict[str, Entry] = {
         tanh_backward,
         promote="default",
         promoted=("grad_output", "output"),
+        structured=True,
     ),
     "threshold": Entry(
         "threshold",
@@ -5044,6 +5240,7 @@ ENTRIES: dict[str, Entry] = {
         threshold,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "threshold_backward": Entry(
         "threshold_backward",
@@ -5051,6 +5248,7 @@ ENTRIES: dict[str, Entry] = {
         threshold_backward,
         promote="default",
         promoted=("grad_output", "self"),
+        structured=True,
     ),
     "topk": Entry(
         "topk",
@@ -5058,6 +5256,7 @@ ENTRIES: dict[str, Entry] = {
          Param("largest", "bool", False), Param("sorted", "bool", False)),
         topk,
         dims="dim",
+        structured=True,
     ),
     "tpu::bincount": Entry(
         "tpu::bincount",
@@ -5120,6 +5319,7 @@ ENTRIES: dict[str, Entry] = {
         "tril",
         (Param("self", "Tensor", True), Param("diagonal", "int", False)),
         tril,
+        structured=True,
     ),
     "tril_indices": Entry(
         "tril_indices",
@@ -5131,6 +5331,7 @@ ENTRIES: dict[str, Entry] = {
         "triu",
         (Param("self", "Tensor", True), Param("diagonal", "int", False)),
         triu,
+        structured=True,
     ),
     "triu_indices": Entry(
         "triu_indices",
@@ -5144,6 +5345,7 @@ ENTRIES: dict[str, Entry] = {
         trunc,
         promote="default",
         promoted=("self",),
+        structured=True,
     ),
     "unfold_backward": Entry(
         "unfold_backward",
@@ -5185,6 +5387,7 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("align_corners", "bool", False),
          Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
         upsample_bicubic2d,
+        structured=True,
     ),
     "upsample_bicubic2d_backward": Entry(
         "upsample_bicubic2d_backward",
@@ -5192,12 +5395,14 @@ ENTRIES: dict[str, Entry] = {
          Param("input_size", "int[]", False), Param("align_corners", "bool", False), Param("scales_h", "float?", False),
          Param("scales_w", "float?", False)),
         upsample_bicubic2d_backward,
+        structured=True,
     ),
     "upsample_bilinear2d": Entry(
         "upsample_bilinear2d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("align_corners", "bool", False),
          Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
         upsample_bilinear2d,
+        structured=True,
     ),
     "upsample_bilinear2d_backward": Entry(
         "upsample_bilinear2d_backward",
@@ -5205,47 +5410,55 @@ ENTRIES: dict[str, Entry] = {
          Param("input_size", "int[]", False), Param("align_corners", "bool", False), Param("scales_h", "float?", False),
          Param("scales_w", "float?", False)),
         upsample_bilinear2d_backward,
+        structured=True,
     ),
     "upsample_linear1d": Entry(
         "upsample_linear1d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("align_corners", "bool", False),
          Param("scales", "float?", False)),
         upsample_linear1d,
+        structured=True,
     ),
     "upsample_linear1d_backward": Entry(
         "upsample_linear1d_backward",
         (Param("grad_output", "Tensor", True), Param("output_size", "int[]", False),
          Param("input_size", "int[]", False), Param("align_corners", "bool", False), Param("scales", "float?", False)),
         upsample_linear1d_backward,
+        structured=True,
     ),
     "upsample_nearest1d": Entry(
         "upsample_nearest1d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("scales", "float?", False)),
         upsample_nearest1d,
+        structured=True,
     ),
     "upsample_nearest1d_backward": Entry(
         "upsample_nearest1d_backward",
         (Param("grad_output", "Tensor", True), Param("output_size", "int[]", False),
          Param("input_size", "int[]", False), Param("scales", "float?", False)),
         upsample_nearest1d_backward,
+        structured=True,
     ),
     "upsample_nearest2d": Entry(
         "upsample_nearest2d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("scales_h", "float?", False),
          Param("scales_w", "float?", False)),
         upsample_nearest2d,
+        structured=True,
     ),
     "upsample_nearest2d_backward": Entry(
         "upsample_nearest2d_backward",
         (Param("grad_output", "Tensor", True), Param("output_size", "int[]", False),
          Param("input_size", "int[]", False), Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
         upsample_nearest2d_backward,
+        structured=True,
     ),
     "upsample_nearest3d": Entry(
         "upsample_nearest3d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("scales_d", "float?", False),
          Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
         upsample_nearest3d,
+        structured=True,
     ),
     "upsample_nearest3d_backward": Entry(
         "upsample_nearest3d_backward",
@@ -5253,12 +5466,14 @@ ENTRIES: dict[str, Entry] = {
          Param("input_size", "int[]", False), Param("scales_d", "float?", False), Param("scales_h", "float?", False),
          Param("scales_w", "float?", False)),
         upsample_nearest3d_backward,
+        structured=True,
     ),
     "upsample_trilinear3d": Entry(
         "upsample_trilinear3d",
         (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("align_corners", "bool", False),
          Param("scales_d", "float?", False), Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
         upsample_trilinear3d,
+        structured=True,
     ),
     "upsample_trilinear3d_backward": Entry(
         "upsample_trilinear3d_backward",
@@ -5266,6 +5481,7 @@ ENTRIES: dict[str, Entry] = {
          Param("input_size", "int[]", False), Param("align_corners", "bool", False), Param("scales_d", "float?", False),
          Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
         upsample_trilinear3d_backward,
+        structured=True,
     ),
     "var.correction": Entry(
         "var.correction",
@@ -5303,6 +5519,7 @@ ENTRIES: dict[str, Entry] = {
         xlogy_Tensor,
         promote="int_to_float",
         promoted=("self", "other"),
+        structured=True,
     ),
     "zero_": Entry(
         "zero_",
