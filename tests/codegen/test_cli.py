@@ -254,7 +254,7 @@ C++
 Python
   def expm1(self):
       return jnp.expm1(self)
-  Entry("expm1", (Param("self", "Tensor", True),), expm1, promote="int_to_float", promoted=("self",))
+  Entry("expm1", (Param("self", "Tensor", True),), expm1, promote="int_to_float", promoted=("self",), structured=True)
 
 tests
   class TestExpm1: values, second_call_hits, lowering_ran, noncontiguous, zero_size, out, inplace, backward

@@ -100,6 +100,7 @@ ENTRIES: dict[str, Entry] = {
         add_Tensor,
         promote="default",
         promoted=("self", "other", "alpha"),
+        structured=True,
     ),
     "arange.start_step": Entry(
         "arange.start_step",
@@ -112,6 +113,7 @@ ENTRIES: dict[str, Entry] = {
         "bmm",
         (Param("self", "Tensor", True), Param("mat2", "Tensor", True)),
         bmm,
+        structured=True,
     ),
     "expm1": Entry(
         "expm1",
@@ -119,6 +121,7 @@ ENTRIES: dict[str, Entry] = {
         expm1,
         promote="int_to_float",
         promoted=("self",),
+        structured=True,
     ),
     "lstm_cell": Entry(
         "lstm_cell",
@@ -132,6 +135,7 @@ ENTRIES: dict[str, Entry] = {
         "mm",
         (Param("self", "Tensor", True), Param("mat2", "Tensor", True)),
         mm,
+        structured=True,
     ),
     "native_layer_norm": Entry(
         "native_layer_norm",
@@ -152,6 +156,7 @@ ENTRIES: dict[str, Entry] = {
         pow_Tensor_Scalar,
         promote="default",
         promoted=("self", "exponent"),
+        structured=True,
         dtypes=("float16", "bfloat16", "float32", "float64"),
         dtypes_reason="shows narrowed dtypes",
     ),
@@ -163,6 +168,7 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_long",
         promoted=("self",),
         dims="dim",
+        structured=True,
     ),
     "tpu::cell_backward": Entry(
         "tpu::cell_backward",
