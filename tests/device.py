@@ -15,7 +15,7 @@ ON_TPU = DEVICE == "tpu"
 
 def programs() -> int:
     """How many programs the process has compiled."""
-    return torch.tpu.cache_stats()["programs"] if ON_TPU else 0
+    return torch.tpu.cache_stats()["misses"] if ON_TPU else 0
 
 
 def fallbacks() -> dict[str, int]:

@@ -9,8 +9,9 @@ namespace torchtpu::dispatch {
 // synchronization each), indices on the CPU move to self's device. Throws IndexError as ATen does.
 void prepare_indices(torch::jit::Stack& stack, size_t num_args);
 
-// `self[mask] = number` needs no positions: runs it as masked_fill_ and replaces the arguments by self. False when the arguments of
-// index_put_ on the stack are not of this form.
-bool run_as_masked_fill(torch::jit::Stack& stack, size_t num_args);
+// `self[mask] = value` needs no positions, and no program for each number of true elements, where all of them get the same value:
+// runs it as masked_fill_ or where, on self or on a clone, and replaces the arguments by the result. False when the arguments of
+// index_put on the stack are not of this form.
+bool put_by_mask(torch::jit::Stack& stack, size_t num_args, bool in_place);
 
 }  // namespace torchtpu::dispatch

@@ -1,5 +1,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <set>
+
 #include "dispatch/indices.h"
 #include "dispatch/names.h"
 #include "dispatch/op_spec.h"
@@ -21,9 +23,10 @@ class BoxedOp final : public c10::OperatorKernel {
 class BoxedIndexOp final : public c10::OperatorKernel {
  public:
   explicit BoxedIndexOp(const OpSpec& spec)
-      : spec_(spec), puts_(std::string_view(spec.overload) == "_index_put_impl_") {}
+      : spec_(spec),
+        puts_(std::set<std::string_view>{"index_put", "index_put_", "_index_put_impl_"}.contains(spec.overload)) {}
   void operator()(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack* stack) {
-    if (puts_ && run_as_masked_fill(*stack, spec_.args.size())) return;
+    if (puts_ && put_by_mask(*stack, spec_.args.size(), spec_.args[0].role == Role::Write)) return;
     prepare_indices(*stack, spec_.args.size());
     run(spec_, stack);
   }
