@@ -102,7 +102,8 @@ PYBIND11_MODULE(_C, m) {
   py::class_<RawProgram>(m, "RawProgram")
       .def(py::init<std::string_view, std::string_view, const std::vector<std::vector<int64_t>>&>(), release_gil(),
            py::arg("program"), py::arg("options"), py::arg("shapes"))
-      .def("time", &RawProgram::time, release_gil(), py::arg("calls"), py::arg("chain"));
+      .def("time", &RawProgram::time, release_gil(), py::arg("calls"), py::arg("chain"))
+      .def("wait", &RawProgram::wait, release_gil());
   m.def("time_awaits", &time_awaits, release_gil(), py::arg("calls"));
 
   m.def("cache_stats", &cache_stats);

@@ -17,10 +17,11 @@ class RawProgram {
   // Compiles `program` and makes a float32 argument, all ones, of each of `shapes`, on the first device.
   RawProgram(std::string_view program, std::string_view options, const std::vector<std::vector<int64_t>>& shapes);
 
-  // Nanoseconds that `calls` executions take, the destruction of their outputs and the wait for the last one included.
   // Nanoseconds that `calls` executions take, with the destruction of what they put out. With `chain`, each execution's
   // first output is the next one's first argument, which the program may donate.
   int64_t time(size_t calls, bool chain);
+  // Blocks until the first argument, of a chain the last output, is there.
+  void wait() { arguments_[0]->await(); }
 
  private:
   void call(bool chain);

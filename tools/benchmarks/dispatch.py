@@ -19,8 +19,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")  # JAX is here to be compared with
 
 import jax
 import torch
-from jax.extend.mlir import serialize_portable_artifact
-from jaxlib.xla_client import CompileOptions
+from raw import raw_program
 
 from torchtpu import _C
 
@@ -93,17 +92,8 @@ class Raw:
     """The same program run by PJRT: a loop in C++."""
 
     def __init__(self, case: Case) -> None:
-        arguments = [jax.ShapeDtypeStruct(shape_of(name), "float32") for name in case.arguments]
-        jitted = jax.jit(case.function, keep_unused=True, donate_argnums=(0,) if case.in_place else ())
-        module = jitted.trace(*arguments).lower(lowering_platforms=(_C.platform(),)).compiler_ir()
-        options = CompileOptions()
-        options.num_replicas = options.num_partitions = 1
-        options.compile_portable_executable = _C.device_count() > 1
-        self.program = _C.RawProgram(
-            serialize_portable_artifact(module, _C.stablehlo_version()),
-            options.SerializeAsString(),
-            [argument.shape for argument in arguments],
-        )
+        shapes = [shape_of(name) for name in case.arguments]
+        self.program = raw_program(case.function, shapes, donates=case.in_place)
         self.chain = case.in_place or case.executions > 1
         self.executions = case.executions
         self.program.time(1000, self.chain)
