@@ -117,6 +117,7 @@ def entry_fields(plan: Plan) -> list[str]:
         "key_sizes": (plan.key_sizes, ()),
         "data_sizes": (bool(entry.sizes and entry.sizes.data), False),
         "mutates": (entry.mutates, ()),
+        "memory_format": (entry.memory_format, None),
         "returns": (entry.returns, None),
         "structured": (plan.group.author.structured, False),
         "dtypes": (plan.dtypes, None),

@@ -155,6 +155,12 @@ FIELDS: dict[str, Field] = {
             "who says what the outputs look like: torch's meta kernel, the lowering, or a named correction",
             "`torch`",
         ),
+        Field(
+            "memory_format",
+            NAMES,
+            "new results are channels-last where one of these arguments is, and contiguous otherwise; `[]`: always contiguous",
+            "what torch's meta kernel says",
+        ),
         Field("returns", NAMES, "the outputs that the lowering yields; others are undefined", "all"),
         Field(
             "sizes",

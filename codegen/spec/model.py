@@ -110,6 +110,7 @@ class Entry:
     rng: str | None = None
     precision: str = "torch"
     meta: str = "torch"
+    memory_format: tuple[str, ...] | None = None
     returns: tuple[str, ...] | None = None
     sizes: Sizes | None = None
     checks: tuple[str, ...] = ()

@@ -3171,6 +3171,7 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("batch1", "Tensor", True), Param("batch2", "Tensor", True),
          Param("beta", "Scalar", True), Param("alpha", "Scalar", True)),
         baddbmm,
+        meta="fix:typed_like_the_last_operand",
         structured=True,
     ),
     "bernoulli": Entry(
@@ -3267,6 +3268,7 @@ ENTRIES: dict[str, Entry] = {
         "bmm",
         (Param("self", "Tensor", True), Param("mat2", "Tensor", True)),
         bmm,
+        meta="fix:typed_like_the_last_operand",
         structured=True,
     ),
     "bucketize.Tensor": Entry(
@@ -3300,6 +3302,7 @@ ENTRIES: dict[str, Entry] = {
         "channel_shuffle",
         (Param("self", "Tensor", True), Param("groups", "int", False)),
         channel_shuffle,
+        memory_format=("self",),
     ),
     "clamp": Entry(
         "clamp",
@@ -3380,6 +3383,7 @@ ENTRIES: dict[str, Entry] = {
          Param("output_mask", "bool[]", False)),
         convolution_backward_overrideable,
         meta="jax",
+        memory_format=("input", "weight"),
     ),
     "convolution_overrideable": Entry(
         "convolution_overrideable",
@@ -3388,6 +3392,7 @@ ENTRIES: dict[str, Entry] = {
          Param("transposed", "bool", False), Param("output_padding", "int[]", False), Param("groups", "int", False)),
         convolution_overrideable,
         meta="jax",
+        memory_format=("input", "weight"),
     ),
     "copysign.Tensor": Entry(
         "copysign.Tensor",
@@ -3754,6 +3759,7 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("grad_output", "self"),
         dims="dim",
+        memory_format=(),
     ),
     "gru_cell": Entry(
         "gru_cell",
@@ -4321,7 +4327,7 @@ ENTRIES: dict[str, Entry] = {
         "max_unpool2d",
         (Param("self", "Tensor", True), Param("indices", "Tensor", True), Param("output_size", "int[]", False)),
         max_unpool2d,
-        meta="fix:laid_out_like_self",
+        memory_format=("self",),
     ),
     "max_unpool3d": Entry(
         "max_unpool3d",
@@ -4506,6 +4512,7 @@ ENTRIES: dict[str, Entry] = {
         native_batch_norm,
         meta="jax",
         mutates=("running_mean", "running_var"),
+        memory_format=("input",),
     ),
     "native_batch_norm_backward": Entry(
         "native_batch_norm_backward",
@@ -4684,6 +4691,7 @@ ENTRIES: dict[str, Entry] = {
         "pixel_shuffle",
         (Param("self", "Tensor", True), Param("upscale_factor", "int", False)),
         pixel_shuffle,
+        memory_format=("self",),
     ),
     "pixel_unshuffle": Entry(
         "pixel_unshuffle",
@@ -4798,22 +4806,26 @@ ENTRIES: dict[str, Entry] = {
         "reflection_pad2d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         reflection_pad2d,
+        memory_format=("self",),
     ),
     "reflection_pad2d_backward": Entry(
         "reflection_pad2d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("padding", "int[]", False)),
         reflection_pad2d_backward,
+        memory_format=("self",),
     ),
     "reflection_pad3d": Entry(
         "reflection_pad3d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         reflection_pad3d,
+        memory_format=("self",),
         structured=True,
     ),
     "reflection_pad3d_backward": Entry(
         "reflection_pad3d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("padding", "int[]", False)),
         reflection_pad3d_backward,
+        memory_format=("self",),
         structured=True,
     ),
     "relu": Entry(
@@ -4859,23 +4871,27 @@ ENTRIES: dict[str, Entry] = {
         "replication_pad2d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad2d,
+        memory_format=("self",),
         structured=True,
     ),
     "replication_pad2d_backward": Entry(
         "replication_pad2d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad2d_backward,
+        memory_format=("self",),
     ),
     "replication_pad3d": Entry(
         "replication_pad3d",
         (Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad3d,
+        memory_format=("self",),
         structured=True,
     ),
     "replication_pad3d_backward": Entry(
         "replication_pad3d_backward",
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("padding", "int[]", False)),
         replication_pad3d_backward,
+        memory_format=("self",),
     ),
     "rnn_relu_cell": Entry(
         "rnn_relu_cell",
@@ -4895,6 +4911,7 @@ ENTRIES: dict[str, Entry] = {
         "roll",
         (Param("self", "Tensor", True), Param("shifts", "int[]", False), Param("dims", "int[]", False)),
         roll,
+        memory_format=("self",),
     ),
     "round": Entry(
         "round",

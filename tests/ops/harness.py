@@ -6,6 +6,7 @@ class is made, so that nothing is shown as skipped, and a test that finds nothin
 
 import functools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -176,17 +177,25 @@ class OpTest:
     def test_noncontiguous(self) -> None:
         for change in (_transposed, _strided, _expanded):
             for call in self._calls(count=2):
-                ours, theirs = (outcome(side.map(change)) for side in call.both())
-                try:
-                    self._compare_outcomes(ours, theirs)
-                except AssertionError:
-                    # Some CPU kernels refuse, or misread, what is not contiguous: then they are right about a copy.
-                    copied = call.to("cpu").map(change).map(torch.Tensor.contiguous)
-                    self._compare_outcomes(ours, outcome(copied))
+                self._compare_laid_out(call, change, strides=False)
+        for call in spread([call for call in self._all_calls(self._main_dtype()) if _has_memory_formats(call)], 2):
+            self._compare_laid_out(call, _channels_last, strides=isinstance(call.op, torch._ops.OpOverload))
 
-    def _compare_outcomes(self, ours: Any, theirs: Any) -> None:
+    def _compare_laid_out(self, call: Call, change: Callable, strides: bool) -> None:
+        """The call with its tensors laid out by `change`, on each device."""
+        ours, theirs = (outcome(side.map(change)) for side in call.both())
+        try:
+            self._compare_outcomes(ours, theirs, strides=False)
+        except AssertionError:
+            # Some CPU kernels refuse, or misread, what is not contiguous: then they are right about a copy.
+            copied = call.to("cpu").map(change).map(torch.Tensor.contiguous)
+            self._compare_outcomes(ours, outcome(copied), strides=False)
+        else:
+            self._compare_outcomes(ours, theirs, strides=strides)
+
+    def _compare_outcomes(self, ours: Any, theirs: Any, strides: bool) -> None:
         tolerance = self._tolerance(self._main_dtype())
-        assert_same_outcome(lambda: ours, lambda: theirs, strides=False, **tolerance)
+        assert_same_outcome(lambda: ours, lambda: theirs, strides=strides, **tolerance)
 
     def test_zero_size(self) -> None:
         """All tensors without rows. Not for a backward: the CPU's kernels trust the sizes that a forward gave."""
@@ -284,6 +293,7 @@ class OpTest:
         """The Pallas kernel computes what its fallback computes, and is what runs on a TPU, and there only."""
         kernels.compare(self.entry, self._tolerance(torch.bfloat16))
         assert kernels.runs_on(self.entry, "tpu") and not kernels.runs_on(self.entry, "cpu")
+
     def test_checks(self) -> None:
         """Values that meta cannot see are refused though a program is cached for the call, by the whole group."""
         for check in self.checks:
@@ -358,6 +368,17 @@ def _strided(tensor: torch.Tensor) -> torch.Tensor:
 
 def _expanded(tensor: torch.Tensor) -> torch.Tensor:
     return tensor[:1].expand_as(tensor) if tensor.ndim > 1 else tensor
+
+
+_MEMORY_FORMATS = {4: torch.channels_last, 5: torch.channels_last_3d}
+
+
+def _channels_last(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous(memory_format=_MEMORY_FORMATS.get(tensor.ndim, torch.contiguous_format))
+
+
+def _has_memory_formats(call: Call) -> bool:
+    return any(tensor.ndim in _MEMORY_FORMATS for tensor in call.tensors())
 
 
 def _alike(tensor: torch.Tensor) -> torch.Tensor:

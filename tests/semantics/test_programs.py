@@ -97,3 +97,16 @@ def test_a_storage_that_grew_by_half_an_element(device) -> None:
         return parts.abs_()
 
     assert_same_error(device, run)
+
+
+def test_batches_of_two_dtypes_with_nothing_to_multiply(device) -> None:
+    def run(device: str) -> list[torch.Tensor]:
+        results = []
+        for first, second in ((torch.float32, torch.int64), (torch.bool, torch.int64), (torch.int64, torch.float32)):
+            rows, none = (torch.ones(2, 3, n, dtype=first, device=device) for n in (2, 0))
+            results.append(torch.bmm(rows, torch.ones(2, 2, 0, dtype=second, device=device)))
+            results.append(torch.bmm(none, torch.ones(2, 0, 3, dtype=second, device=device)))
+        none = torch.ones(2, 3, 0, device=device), torch.ones(2, 0, 3, dtype=torch.int64, device=device)
+        return [*results, torch.baddbmm(torch.ones(2, 3, 3, device=device), *none)]
+
+    assert_same(run(device), run("cpu"))

@@ -16,7 +16,8 @@ def mm(self: Array, mat2: Array) -> Array:
 
 
 def bmm(self: Array, mat2: Array) -> Array:
-    return contract(self, mat2, ((2,), (1,)), ((0,), (0,))).astype(self.dtype)
+    """ATen takes two dtypes where nothing is multiplied."""
+    return contract(self.astype(mat2.dtype), mat2, ((2,), (1,)), ((0,), (0,))).astype(mat2.dtype)
 
 
 def mv(self: Array, vec: Array) -> Array:
@@ -44,7 +45,8 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Array, alpha: Array) -> Ar
 
 
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Array, alpha: Array) -> Array:
-    return accumulate(self, contract(batch1, batch2, ((2,), (1,)), ((0,), (0,))), beta, alpha)
+    product = contract(batch1.astype(batch2.dtype), batch2, ((2,), (1,)), ((0,), (0,)))
+    return accumulate(self.astype(batch2.dtype), product, beta, alpha)
 
 
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Array, alpha: Array) -> Array:

@@ -24,6 +24,8 @@ class Entry:
     key_sizes: the sizes that are in the key (`sizes: {key: {name: expr}}`): the lowering receives each under its name.
     data_sizes: for `sizes: {data: ...}`: outputs of the lowering are Padded.
     mutates: arguments that the op writes though its schema does not say so; their new values follow the outputs.
+    memory_format: arguments of which one in channels-last order makes new results so, others being contiguous; None leaves that to
+        torch's meta kernel.
     structured: one kernel of PyTorch's lays out both a new result and a resized out=.
     returns: the names of the schema's returns that the lowering yields, or None for all.
     dtypes: the names of the dtypes that the device computes, or None for all; dtypes_reason: why not the others.
@@ -42,6 +44,7 @@ class Entry:
     key_sizes: tuple[str, ...] = ()
     data_sizes: bool = False
     mutates: tuple[str, ...] = ()
+    memory_format: tuple[str, ...] | None = None
     returns: tuple[str, ...] | None = None
     structured: bool = False
     dtypes: tuple[str, ...] | None = None

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._prims_common import suggest_memory_format
 
 from torchtpu.miss.call import Call, Use
 
@@ -25,16 +24,16 @@ def _filled_out(call: Call, results: torch.Tensor) -> torch.Tensor:
     return results
 
 
-def _laid_out_like_self(call: Call, results: torch.Tensor) -> torch.Tensor:
-    """A new result in channels-last order where self is."""
+def _typed_like_the_last_operand(call: Call, results: torch.Tensor) -> torch.Tensor:
+    """Where there is nothing to multiply, kernels take batches of two dtypes, and the new result has the second one's."""
     if call.written_arguments():
         return results
-    return results.contiguous(memory_format=suggest_memory_format(call.argument("self").value.tensor))
+    return results.to([use.tensor.dtype for use in call.uses][-1])
 
 
 # name: (call, what torch's meta returned) -> what the CPU would.
 FIXES: dict[str, Callable[[Call, Any], Any]] = {
     "filled_out": _filled_out,
-    "laid_out_like_self": _laid_out_like_self,
     "layer_norm_statistics": _layer_norm_statistics,
+    "typed_like_the_last_operand": _typed_like_the_last_operand,
 }

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 from jax import Array
+from torch._prims_common import suggest_memory_format
 
 from torchtpu.lowerings.checked import Checked
 from torchtpu.lowerings.padded import Padded
@@ -238,6 +239,8 @@ class Program:
             self._check_shape(value, tuple(meta.shape), "its result")
             sizes, strides, dtype = tuple(meta.shape), meta.stride(), meta.dtype
             value = self.convert(value, dtypes.to_numpy(dtype), written=False)
+        if self.entry.memory_format is not None:
+            strides = self._strides_in_memory_format(sizes)
         order = sorted(range(len(sizes)), key=lambda dim: -strides[dim])
         base_sizes = [sizes[dim] for dim in order]
         if not _is_dense(base_sizes, [strides[dim] for dim in order]):
@@ -245,6 +248,14 @@ class Program:
         layout.outputs.append(("new", sizes, strides, base_sizes, dtype))
         outputs.append(value.transpose(order))
         return len(outputs) - 1
+
+    def _strides_in_memory_format(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """Those of a new tensor that follows the arguments which the entry names."""
+        values = [self.call.argument(name).value for name in self.entry.memory_format]
+        formats = {suggest_memory_format(value.tensor) for value in values if isinstance(value, Use)}
+        wanted = {4: torch.channels_last, 5: torch.channels_last_3d}.get(len(sizes))
+        memory_format = wanted if wanted in formats else torch.contiguous_format
+        return torch.empty(sizes, memory_format=memory_format, device="meta").stride()
 
     def convert(self, value: Array, dtype: np.dtype, written: bool) -> Array:
         """To the promised dtype. Only a declared computation dtype, or a written argument's own, may differ (E307)."""
