@@ -13,6 +13,7 @@
 #include "python/convert.h"
 #include "python/miss_bridge.h"
 #include "python/raw_execute.h"
+#include "runtime/backward_threads.h"
 #include "runtime/device.h"
 #include "runtime/eager_mode.h"
 #include "runtime/generator.h"
@@ -69,10 +70,12 @@ PYBIND11_MODULE(_C, m) {
           return previous;
         },
         release_gil());
-  // For the end of the process: no thread of ours may be inside the plugin while it is torn down.
+  // For the end of the process: no thread of ours may be inside the plugin while it is torn down, and none of autograd's may need the
+  // GIL of an interpreter that is gone, which ends the process with std::terminate.
   m.def("shut_down",
         [] {
           if (!pjrt::Client::exists()) return;
+          runtime::await_backward_threads();
           cache::CompilePool::get().stop();
           dispatch::RunAhead::get().drain();
         },

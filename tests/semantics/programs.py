@@ -149,6 +149,14 @@ def _are_entangled(first: torch.Tensor, second: torch.Tensor) -> bool:
     return begin < other_end and other_begin < end
 
 
+def _grows_over_operands(body, first: Pair, second: Pair, out: Pair) -> bool:
+    """Whether an out= in an operand's memory gets another size, and so writes what is yet to be read."""
+    storages = [pair.theirs.untyped_storage()._cdata for pair in (first, second, out)]
+    copies = [pair.theirs.detach().clone() for pair in (first, second, out)]
+    outcome(lambda: body(*copies))
+    return storages[2] in storages[:2] and copies[2].shape != out.theirs.shape
+
+
 def _place(tensor: torch.Tensor) -> tuple:
     return tensor.dtype, tensor.shape, tensor.stride(), tensor.storage_offset()
 
@@ -223,7 +231,7 @@ class Programs(RuleBasedStateMachine):
         first, second, out = self._draw(data), self._draw(data), self._draw(data)
         entangled = any(_are_entangled(pair.theirs, out.theirs) for pair in (first, second))
         reduces_itself = name == "sum" and first.theirs.untyped_storage()._cdata == out.theirs.untyped_storage()._cdata
-        if not (is_left_open(out.theirs) or entangled or reduces_itself):
+        if not (is_left_open(out.theirs) or entangled or reduces_itself or _grows_over_operands(_OUT[name], first, second, out)):
             self._do(_OUT[name], first, second, out)
 
     @precondition(lambda self: self.pairs)
