@@ -7,10 +7,17 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+import pytest
 import torch
 
 DEVICE = os.environ.get("TORCHTPU_TEST_DEVICE", "tpu")
 ON_TPU = DEVICE == "tpu"
+
+
+def without_entry(op: str) -> pytest.MarkDecorator:
+    """Marks a test of what `op` would do: it fails for now, and has to once fallbacks are errors."""
+    expected = ON_TPU and os.environ.get("TORCHTPU_FALLBACK") == "error"
+    return pytest.mark.xfail(expected, raises=NotImplementedError, reason=f"{op} has no entry in ops.yaml")
 
 
 def programs() -> int:

@@ -110,7 +110,7 @@ def test_copies_between_all_dtypes(device) -> None:
     def work(index: int, device: str) -> list[torch.Tensor]:
         received = []
         for step in range(20):
-            source = torch.arange(index, index + 60, dtype=dtypes[step % 7]).reshape(6, 10)[:, index % 3 :: 2]
+            source = torch.arange(index, index + 60, dtype=torch.int64).to(dtypes[step % 7]).reshape(6, 10)[:, index % 3 :: 2]
             there = source.to(device, dtypes[(step + 1) % 7], non_blocking=True)
             source.zero_()
             target = torch.empty(there.shape, dtype=dtypes[(step + 3) % 7])
@@ -155,9 +155,13 @@ def test_errors_are_the_threads_own(device) -> None:
 def test_one_generator_of_all_threads(device) -> None:
     """Every call takes numbers of its own: those that one thread would have drawn alone, in some order."""
     generator = torch.Generator(device).manual_seed(3)
-    draws = _in_threads(lambda index: [tuple(torch.rand(4, device=device, generator=generator).tolist()) for _ in range(20)])
+
+    def draw(times: int) -> list[tuple[float, ...]]:
+        return [tuple(torch.rand(4, device=device, generator=generator).tolist()) for _ in range(times)]
+
+    draws = _in_threads(lambda index: draw(20))
     generator.manual_seed(3)
-    alone = [tuple(torch.rand(4, device=device, generator=generator).tolist()) for _ in range(20 * THREADS)]
+    alone = draw(20 * THREADS)
     if ON_TPU:  # the CPU's generator is locked for each block of numbers, not for each call
         assert sorted(sum(draws, [])) == sorted(alone)
 
@@ -213,7 +217,7 @@ def test_random_numbers_of_threads_differ(device) -> None:
 
 # What may hang does so in a process of its own, which says where after a minute and a half.
 _WATCHED = """
-import faulthandler, gc, sys, threading, time
+import faulthandler, gc, sys, threading
 faulthandler.dump_traceback_later(90, exit=True)
 import torch
 
@@ -334,13 +338,14 @@ finish(*start(*(body(index) for index in range(8))))
 @on_tpu
 def test_a_module_that_computes_when_it_is_imported(tmp_path) -> None:
     """The import lock is held by then, and other threads compile, which imports as well."""
-    (tmp_path / "computes.py").write_text("import torch\nVALUE = torch.ones(3, 5, device='tpu').logsumexp(0).exp().sum().item()\n")
+    code = "import torch; VALUE = torch.ones(3, 5, device='tpu').cumprod(0).sum().item()"
+    (tmp_path / "computes.py").write_text(code)
     watched(
         f"""
 sys.path.insert(0, {str(tmp_path)!r})
 def imports():
     import computes
-    assert abs(computes.VALUE - 15) < 1e-3 * 15, computes.VALUE
+    assert computes.VALUE == 15, computes.VALUE
 def compiles():
     assert torch.ones(3, 5, device="tpu").amax(0).sum().item() == 5
 finish(*start(imports, compiles, imports))
@@ -350,7 +355,7 @@ finish(*start(imports, compiles, imports))
 
 @on_tpu
 def test_tensors_die_on_any_thread() -> None:
-    """In cycles, in hooks, under the collector, in the queue of another thread, while their values are still to come."""
+    """In cycles, under the collector, in the queue of another thread, while their values are still to come."""
     watched(
         """
 import queue
@@ -372,25 +377,3 @@ torch.tpu.synchronize()
 assert torch.tpu.memory_allocated() == 0, torch.tpu.memory_allocated()
         """
     )
-
-
-@on_tpu
-def test_a_process_may_end_while_its_threads_work() -> None:
-    """Daemon threads in calls, in compilations and in backward: it ends at once and as it should."""
-    for body in (
-        "x = torch.ones(4, device='tpu') * 2",
-        "step += 1; torch.ones(step % 200 + 1, device='tpu').exp()",
-        "x = torch.ones(4, device='tpu', requires_grad=True); x.register_hook(lambda g: g * 2); x.exp().sum().backward()",
-        "torch.ones(1000).to('tpu', torch.bfloat16).cpu()",
-    ):
-        watched(
-            f"""
-def forever():
-    step = 0
-    while True:
-        {body}
-for _ in range(3):
-    threading.Thread(target=forever, daemon=True).start()
-time.sleep(1.5)
-            """
-        )

@@ -22,6 +22,7 @@ from torch.func import (
 )
 
 from tests.compare import Failure, assert_same, assert_same_error, outcome
+from tests.device import without_entry
 
 
 def matrix(device: str) -> torch.Tensor:
@@ -116,7 +117,10 @@ TRANSFORMS = {
 }
 
 
-@pytest.mark.parametrize("name", TRANSFORMS)
+MISSING = {"vmap, linear algebra": "_linalg_solve_ex", "jacobian of an inverse": "linalg_inv_ex"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=without_entry(MISSING[n]) if n in MISSING else ()) for n in TRANSFORMS])
 def test_transform(device, name) -> None:
     assert_same(TRANSFORMS[name](device), TRANSFORMS[name]("cpu"))
 
@@ -241,7 +245,7 @@ RANDOM = {
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_randomness(device, name) -> None:
-    """No mode: what the CPU says. "same": one draw for all samples. "different": each its own, also of one seed again."""
+    """No mode: what the CPU says. "same": one draw for all samples. "different": each its own. A seed repeats both."""
     draw = RANDOM[name]
     assert_same_error(device, lambda d: vmap(draw)(torch.ones(3, 64, device=d)))
     x = torch.ones(3, 64, device=device)

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_a
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.compare import assert_same, assert_same_error, outcome
-from tests.device import compiles, programs
+from tests.device import ON_TPU, compiles, programs, without_entry
 
 
 def matrix(device: str) -> torch.Tensor:
@@ -130,7 +130,7 @@ def test_function_mode_moves_to_the_device(device) -> None:
                 kwargs["device"] = device
             return function(*args, **kwargs)
 
-    with Moves(), torch.device("cpu"):
+    with torch.device("meta"), Moves():
         made = [torch.ones(2), torch.arange(3), torch.zeros(2, device="cpu")]
     assert [x.device.type for x in made] == [device, device, "cpu"]
 
@@ -209,7 +209,7 @@ def test_fake_tensors_of_two_devices(device) -> None:
     with FakeTensorMode():
         x, y = torch.ones(2, device=device), torch.ones(2)
         if device != "cpu":
-            with pytest.raises(RuntimeError, match="found two different devices"):
+            with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device|found two different devices"):
                 x + y
         assert (x + torch.tensor(1.0)).device.type == device
 
@@ -223,7 +223,7 @@ class Labelled(torch.Tensor):
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
         out = super().__torch_function__(function, types, args, kwargs)
-        labels = [leaf.label for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, cls) and hasattr(leaf, "label")]
+        labels = [leaf.label for leaf in pytree.tree_leaves((args, kwargs)) if hasattr(leaf, "label")]
         for leaf in pytree.tree_leaves(out):
             if isinstance(leaf, cls) and labels:
                 leaf.label = labels[0]
@@ -281,8 +281,8 @@ class Scaled(torch.Tensor):
             x = args[0]
             out = cls(op(x.numbers, *args[1:], **kwargs), x.factor)
             return return_and_correct_aliasing(op, args, kwargs, out)
-        if op is torch.ops.aten._to_copy.default and kwargs.keys() <= {"device", "non_blocking"}:
-            return cls(args[0].numbers.to(**kwargs), args[0].factor.to(**kwargs))
+        if op is torch.ops.aten._to_copy.default and kwargs.get("dtype", args[0].dtype) == args[0].dtype:
+            return cls(args[0].numbers.to(kwargs.get("device")), args[0].factor.to(kwargs.get("device")))
         args, kwargs = pytree.tree_map_only(cls, cls.whole, (args, kwargs))
         return op(*args, **kwargs)
 
@@ -304,7 +304,8 @@ def test_wrapper(device) -> None:
 
 def test_wrapper_moves(device) -> None:
     there = scaled("cpu").to(device)
-    assert type(there) is Scaled and there.device.type == there.numbers.device.type == there.factor.device.type == device
+    assert type(there) is Scaled
+    assert there.device.type == there.numbers.device.type == there.factor.device.type == device
     back = there.to("cpu")
     assert back.device.type == back.numbers.device.type == "cpu"
     assert_same(back.whole(), scaled("cpu").whole())
@@ -342,13 +343,20 @@ def test_parameters_of_a_subclass_pickle(device) -> None:
 
 def test_lazy_modules(device) -> None:
     def run(device: str) -> list:
-        model = torch.nn.Sequential(torch.nn.LazyLinear(4), torch.nn.LazyBatchNorm1d()).to(device)
+        model = torch.nn.Sequential(torch.nn.LazyLinear(4, device=device), torch.nn.LazyBatchNorm1d(device=device))
         model(matrix(device))
         with torch.no_grad():
             model[0].weight.fill_(0.5), model[0].bias.zero_()
         return [model(matrix(device)), list(model[0].weight.shape)]
 
     assert_same(run(device), run("cpu"))
+
+
+@pytest.mark.xfail(ON_TPU, raises=AssertionError, reason="Module.to makes ordinary parameters for extension devices")
+def test_lazy_modules_move(device) -> None:
+    """PyTorch 2.13 changes parameters in place only for the devices it knows; a lazy one becomes an empty one."""
+    model = torch.nn.LazyLinear(4).to(device)
+    assert model(matrix(device)).shape == (2, 4)
 
 
 # Swaps
@@ -376,7 +384,7 @@ def test_swap_between_devices(device) -> None:
 
 def test_swap_is_refused(device) -> None:
     for wrong in (
-        lambda x: (x[0], torch.utils.swap_tensors(x, x.clone())),
+        lambda x: (lambda base: (base[0], torch.utils.swap_tensors(base, x))[1])(x.clone()),
         lambda x: (lambda leaf: (leaf.exp(), torch.utils.swap_tensors(leaf, x))[1])(x.clone().requires_grad_()),
     ):
         ours, theirs = (outcome(lambda: wrong(matrix(d)) and None) for d in (device, "cpu"))
@@ -446,7 +454,17 @@ PARAMETRIZATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", PARAMETRIZATIONS)
+MISSING = {
+    "weight_norm": "_weight_norm_interface",
+    "orthogonal, matrix_exp": "linalg_matrix_exp",
+    "orthogonal, cayley": "_linalg_solve_ex",
+    "orthogonal, householder": "linalg_householder_product",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=without_entry(MISSING[name]) if name in MISSING else ()) for name in PARAMETRIZATIONS]
+)
 def test_parametrization(device, name) -> None:
     """Two steps of training, the state dict in between, and what is left when it is removed."""
 
@@ -468,6 +486,7 @@ def test_parametrization(device, name) -> None:
     assert_same(run(device), run("cpu"), strides=False, rtol=1e-5, atol=1e-5)
 
 
+@without_entry("linalg_householder_product")
 def test_orthogonal_is_orthogonal(device) -> None:
     """On a random layer and a new value, too, whichever basis a device's QR takes."""
     layer = parametrizations.orthogonal(torch.nn.Linear(3, 5).to(device))
@@ -476,7 +495,9 @@ def test_orthogonal_is_orthogonal(device) -> None:
         layer.weight = torch.nn.init.orthogonal_(torch.empty(5, 3, device=device))
 
 
-@pytest.mark.parametrize("name", ["weight_norm", "spectral_norm"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("weight_norm", marks=without_entry("_weight_norm_interface")), "spectral_norm"]
+)
 def test_older_parametrizations(device, name) -> None:
     def run(device: str) -> list:
         with pytest.warns(FutureWarning) if name == "weight_norm" else pytest.MonkeyPatch().context():
