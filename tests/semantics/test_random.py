@@ -10,6 +10,7 @@ import torch
 import torch.distributions as D
 import torch.nn.functional as F
 
+from tests.compare import Failure, outcome
 from tests.device import DEVICE, ON_TPU, compiles, without_entry
 from tests.ops.distribution import assert_alike, assert_independent, distance, largest_distance
 
@@ -481,6 +482,34 @@ def test_fork_rng() -> None:
         torch.manual_seed(1)
         draw()
     assert draw() != first
+
+
+@pytest.mark.skipif(not ON_TPU, reason="needs two devices")
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int64], ids=str)
+def test_the_device_never_moves_the_generator_of_the_cpu(device, dtype) -> None:
+    """Not even where a call is new, and the CPU is asked what it thinks of it; shapes are in no other test."""
+
+    def half(size: int) -> torch.Tensor:
+        return torch.full((size,), 0.5, device=device).to(dtype)
+
+    state = torch.get_rng_state()
+    for generator, size in ((torch.Generator(device), 211), (None, 223)):
+        options = {"generator": generator}
+        for draw in (
+            lambda: half(size).random_(100, **options),
+            lambda: half(size).bernoulli_(0.5, **options),
+            lambda: half(size).bernoulli_(half(size).float(), **options),
+            lambda: half(size).normal_(**options),
+            lambda: torch.bernoulli(half(size), **options),
+            lambda: torch.multinomial(half(size) + 1, 3, **options),
+            lambda: torch.normal(half(size), half(size), **options),
+            lambda: torch.randperm(size, out=half(size), **options),
+            lambda: torch.rand(size, out=half(size), **options),
+            lambda: F.dropout(half(size)),
+        ):
+            failure = outcome(draw)
+            assert dtype == torch.int64 or not isinstance(failure, Failure), failure
+            assert torch.equal(torch.get_rng_state(), state)
 
 
 GENERATOR_TAKERS = {
