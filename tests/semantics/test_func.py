@@ -22,7 +22,7 @@ from torch.func import (
 )
 
 from tests.compare import Failure, assert_same, assert_same_error, outcome
-from tests.device import without_entry
+from tests.device import cases
 
 
 def matrix(device: str) -> torch.Tensor:
@@ -120,7 +120,7 @@ TRANSFORMS = {
 MISSING = {"vmap, linear algebra": "_linalg_solve_ex", "jacobian of an inverse": "linalg_inv_ex"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=without_entry(MISSING[n]) if n in MISSING else ()) for n in TRANSFORMS])
+@pytest.mark.parametrize("name", cases(TRANSFORMS, MISSING))
 def test_transform(device, name) -> None:
     assert_same(TRANSFORMS[name](device), TRANSFORMS[name]("cpu"))
 

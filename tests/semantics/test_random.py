@@ -11,7 +11,7 @@ import torch.distributions as D
 import torch.nn.functional as F
 
 from tests.compare import Failure, outcome
-from tests.device import DEVICE, ON_TPU, compiles, without_entry
+from tests.device import DEVICE, ON_TPU, cases, compiles
 from tests.ops.distribution import assert_alike, assert_independent, distance, largest_distance
 
 DRAWS = {
@@ -164,11 +164,7 @@ MISSING = {
 }
 
 
-def names(cases: dict) -> list:
-    return [pytest.param(name, marks=without_entry(MISSING[name]) if name in MISSING else ()) for name in cases]
-
-
-@pytest.mark.parametrize("name", names(DISTRIBUTIONS))
+@pytest.mark.parametrize("name", cases(DISTRIBUTIONS, MISSING))
 def test_distribution(device, name) -> None:
     """Every number of a draw is distributed as the CPU's, and two draws have nothing to do with each other."""
 
@@ -284,7 +280,7 @@ CALLS = {
 
 
 @pytest.mark.skipif(not ON_TPU, reason="other devices count as they like")
-@pytest.mark.parametrize("name", names(CALLS))
+@pytest.mark.parametrize("name", cases(CALLS, MISSING))
 def test_a_call_takes_one_block(device, name) -> None:
     generator, after = torch.tpu.get_rng_state, []
     for count in (2, 64):
@@ -346,7 +342,7 @@ MASKS = {
 }
 
 
-@pytest.mark.parametrize("name", names(MASKS))
+@pytest.mark.parametrize("name", cases(MASKS, MISSING))
 def test_masks_differ_from_call_to_call(device, name) -> None:
     """Forward and backward share theirs, rows and calls do not, and a seed brings them back."""
     x = torch.linspace(0.5, 1.5, 128).reshape(2, 8, 8).to(device).requires_grad_()
@@ -485,7 +481,7 @@ def test_fork_rng() -> None:
 
 
 @pytest.mark.skipif(not ON_TPU, reason="needs two devices")
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int64], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.int64], ids=str)
 def test_the_device_never_moves_the_generator_of_the_cpu(device, dtype) -> None:
     """Not even where a call is new, and the CPU is asked what it thinks of it; shapes are in no other test."""
 
@@ -534,7 +530,7 @@ GENERATOR_TAKERS = {
 }
 
 
-@pytest.mark.parametrize("name", names(GENERATOR_TAKERS))
+@pytest.mark.parametrize("name", cases(GENERATOR_TAKERS, MISSING))
 def test_an_explicit_generator(device, name) -> None:
     """It decides, it moves on, and the default one stays where it is."""
     draw, generator = GENERATOR_TAKERS[name], torch.Generator(device).manual_seed(3)

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_a
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.compare import assert_same, assert_same_error, outcome
-from tests.device import ON_TPU, compiles, programs, without_entry
+from tests.device import ON_TPU, cases, compiles, programs, without_entry
 
 
 def matrix(device: str) -> torch.Tensor:
@@ -462,9 +462,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=without_entry(MISSING[name]) if name in MISSING else ()) for name in PARAMETRIZATIONS]
-)
+@pytest.mark.parametrize("name", cases(PARAMETRIZATIONS, MISSING))
 def test_parametrization(device, name) -> None:
     """Two steps of training, the state dict in between, and what is left when it is removed."""
 
@@ -495,9 +493,7 @@ def test_orthogonal_is_orthogonal(device) -> None:
         layer.weight = torch.nn.init.orthogonal_(torch.empty(5, 3, device=device))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("weight_norm", marks=without_entry("_weight_norm_interface")), "spectral_norm"]
-)
+@pytest.mark.parametrize("name", cases(("weight_norm", "spectral_norm"), MISSING))
 def test_older_parametrizations(device, name) -> None:
     def run(device: str) -> list:
         with pytest.warns(FutureWarning) if name == "weight_norm" else pytest.MonkeyPatch().context():

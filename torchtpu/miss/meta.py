@@ -74,9 +74,11 @@ def _without_out(call: Call, positional: list[Any], keyword: dict[str, Any]) -> 
     author = find_op(call.entry.name, call.entry.name)
     names = {argument.name for argument in author._schema.arguments}
     plain = {a.name: keyword[a.name] for a in call.arguments if a.kwarg_only and a.name in names}
+    if "device" in names:  # a factory, which an out= tells where to be; by default it would compute on the CPU
+        plain.setdefault("device", torch.device("meta"))
     try:
         return author(*positional, **plain)
-    except Exception:  # without an out=, a factory has no device to be on
+    except Exception:
         return ()
 
 
