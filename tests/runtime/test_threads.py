@@ -110,7 +110,8 @@ def test_copies_between_all_dtypes(device) -> None:
     def work(index: int, device: str) -> list[torch.Tensor]:
         received = []
         for step in range(20):
-            source = torch.arange(index, index + 60, dtype=torch.int64).to(dtypes[step % 7]).reshape(6, 10)[:, index % 3 :: 2]
+            numbers = torch.arange(index, index + 60).to(dtypes[step % 7])
+            source = numbers.reshape(6, 10)[:, index % 3 :: 2]
             there = source.to(device, dtypes[(step + 1) % 7], non_blocking=True)
             source.zero_()
             target = torch.empty(there.shape, dtype=dtypes[(step + 3) % 7])

@@ -209,7 +209,7 @@ def test_fake_tensors_of_two_devices(device) -> None:
     with FakeTensorMode():
         x, y = torch.ones(2, device=device), torch.ones(2)
         if device != "cpu":
-            with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device|found two different devices"):
+            with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
                 x + y
         assert (x + torch.tensor(1.0)).device.type == device
 
