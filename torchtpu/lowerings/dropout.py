@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from torchtpu.lowerings.opmath import opmath
+from torchtpu.lowerings.promotion import cast
 
 
 def native_dropout(key: Array, input: Array, p: Array, train: bool | None) -> tuple[Array, Array]:
@@ -14,4 +15,5 @@ def native_dropout(key: Array, input: Array, p: Array, train: bool | None) -> tu
     keep = 1 - jnp.asarray(p, jnp.float32)
     mask = jax.random.bernoulli(key, keep, input.shape)
     scale = jnp.where(keep > 0, 1 / keep, 0)
-    return (opmath(input) * mask * scale).astype(input.dtype), mask
+    value = opmath(input)
+    return (value * cast(mask, value.dtype) * scale).astype(input.dtype), mask

@@ -23,6 +23,8 @@ def cast(value: Any, dtype: Any) -> Any:
         value = value.real
     if jnp.issubdtype(dtype, jnp.integer) and dtype.itemsize < 4 and _kind(_dtype(value)) == 2:
         value = lax.convert_element_type(value, jnp.int32)  # XLA would saturate at the bounds
+    if jnp.issubdtype(dtype, jnp.inexact) and _dtype(value) == jnp.bool_:
+        value = lax.convert_element_type(value, jnp.uint8)  # XLA would select instead of multiply: 0 for NaN * False
     return lax.convert_element_type(value, dtype)
 
 

@@ -67,7 +67,11 @@ def _lower(call: Call, promised: meta.Meta | None) -> dict[str, Any]:
         return _trace(Program(call, promised))
     except NeedsResize as resize:
         return {"resizes": [(use, s, _contiguous_strides(s)) for use, s in resize.sizes.items()]}
-    except (LoweringError, NotImplementedError, narrowed.OutsideDtypes):
+    except (NotImplementedError, narrowed.OutsideDtypes):
+        raise
+    except LoweringError:
+        # A result that is not the promised one is a dtype that only the kernel refuses, or else a fault of ours.
+        meta.look_at_cpu(call.overload, call.entry.name, call.args)
         raise
     except Exception as error:
         # Some arguments only kernels refuse, and meta has none.

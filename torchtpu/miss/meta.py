@@ -74,9 +74,11 @@ def _without_out(call: Call, positional: list[Any], keyword: dict[str, Any]) -> 
     author = find_op(call.entry.name, call.entry.name)
     names = {argument.name for argument in author._schema.arguments}
     plain = {a.name: keyword[a.name] for a in call.arguments if a.kwarg_only and a.name in names}
+    if "device" in names:  # a factory, which an out= tells where to be; by default it would compute on the CPU
+        plain.setdefault("device", torch.device("meta"))
     try:
         return author(*positional, **plain)
-    except Exception:  # without an out=, a factory has no device to be on
+    except Exception:
         return ()
 
 
@@ -108,7 +110,7 @@ def _is_unusual(call: Call) -> bool:
     used = {use.tensor.dtype for use in call.uses}
     values = [n.value.dtype if isinstance(n.value, torch.Tensor) else type(n.value) for n in call.numbers]
     used |= {dtype for dtype in values if dtype in (bool, complex, torch.bool, torch.complex64, torch.complex128)}
-    plain = used <= {torch.float32, torch.int64} and (len(used) == 1 or call.entry.promote != "none")
+    plain = used <= ({torch.float32} if call.entry.promote == "none" else {torch.float32, torch.int64})
     return not plain and sum(use.tensor.numel() for use in call.uses) <= _SMALL
 
 
@@ -160,8 +162,19 @@ def _run_on_cpu(overload: str, entry: str, args: list[Any]) -> dict[str, Any] | 
     memory = _CpuCopies()
     arguments = [(kwarg_only, name, memory.of(value)) for kwarg_only, name, value in given_arguments(op, entry, args)]
     positional = [value for kwarg_only, _, value in arguments if not kwarg_only]
-    op(*positional, **{name: value for kwarg_only, name, value in arguments if kwarg_only})
+    keyword = {name: value for kwarg_only, name, value in arguments if kwarg_only}
+    # What is drawn for the sake of an exception leaves the numbers that the CPU draws next as they are.
+    if any(argument.name == "generator" and argument.kwarg_only for argument in op._schema.arguments):
+        keyword["generator"] = torch.Generator()
+    with torch.random.fork_rng(devices=[], enabled=_is_random(op) and "generator" not in keyword):
+        op(*positional, **keyword)
     return {name: value for _, name, value in arguments}
+
+
+def _is_random(op: torch._ops.OpOverload) -> bool:
+    """Whether one of the overloads of an op is tagged so: not all of them are."""
+    overloads = (getattr(op.overloadpacket, name) for name in op.overloadpacket.overloads())
+    return any(torch.Tag.nondeterministic_seeded in overload.tags for overload in overloads)
 
 
 def _on_meta(argument: Argument, value: Any, given: Any, stand_ins: dict[int, torch.Tensor]) -> Any:
@@ -191,6 +204,8 @@ class _CpuCopies:
             return [self.of(item) for item in value]
         if isinstance(value, torch.device):
             return torch.device("cpu")
+        if isinstance(value, torch.Generator):
+            return torch.Generator()
         if not isinstance(value, torch.Tensor) or value.device.type == "cpu":
             return value
         if id(value) not in self._tensors:
