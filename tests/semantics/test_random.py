@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import pytest
 import torch
@@ -89,6 +90,21 @@ def test_ranges(device) -> None:
 
 
 @pytest.mark.skipif(not ON_TPU, reason="needs two devices")
+def test_the_numbers_of_the_cpu_stay(device) -> None:
+    """A call of unusual dtypes is also tried on the CPU before it is compiled, and must not draw from its generator."""
+    torch.manual_seed(0)
+    wanted = torch.rand(3)
+    torch.manual_seed(0)
+    for dtype in (torch.float16, torch.float64):
+        x = torch.full((3, 29), 0.5, dtype=dtype, device=device)
+        x.clone().normal_(), x.clone().random_(2, 9), x.bernoulli(), torch.nn.functional.dropout(x, 0.2)
+    torch.randperm(29, out=torch.zeros(29, dtype=torch.int64, device=device))
+    with pytest.raises(RuntimeError):
+        x.uniform_(3, 1)
+    assert torch.equal(torch.rand(3), wanted)
+
+
+@pytest.mark.skipif(not ON_TPU, reason="needs two devices")
 def test_generator_of_another_device() -> None:
     with pytest.raises(RuntimeError, match="Expected a 'tpu' device type for generator but found 'cpu'"):
         torch.rand(2, device=DEVICE, generator=torch.Generator("cpu"))
@@ -107,3 +123,37 @@ def test_uniform_draws_both_parts_of_a_complex_number(device, dtype) -> None:
 def test_random_reaches_the_upper_half_of_uint32(device) -> None:
     drawn = torch.empty(1000, dtype=torch.uint32, device=device).random_(2**32 - 1).cpu().to(torch.int64)
     assert drawn.min() >= 0 and 2**31 < drawn.max() < 2**32 - 1
+
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_random_of_floats_between_large_bounds(device, dtype) -> None:
+    """Nothing drawn rounds to what is outside, and both ends are reached."""
+    digits = {torch.float16: 11, torch.bfloat16: 8, torch.float32: 24, torch.float64: 53}[dtype]
+    largest = min(int(torch.finfo(dtype).max), 2**62)
+    step = 2 ** (largest.bit_length() - digits)
+    for low, high in ((-largest, largest), (largest - 20 * step, largest), (-largest, 20 * step - largest), (0, largest)):
+        with pytest.warns(UserWarning, match="is out of bounds"):
+            drawn = torch.empty(4000, dtype=dtype, device=device).random_(low, high).cpu().double()
+        margin = max((high - low) / 100, step)
+        assert low <= drawn.min() <= low + 2 * margin and high - 2 * margin <= drawn.max() < high, (low, high)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_random_warns_of_bounds_as_the_cpu_does(device, dtype) -> None:
+    digits = {torch.float16: 11, torch.bfloat16: 8, torch.float32: 24, torch.float64: 53}[dtype]
+    beyond = 2**digits + 2 ** (digits // 2)
+
+    def warned(device: str) -> list[list[str]]:
+        messages = []
+        for bounds in ((0, 2**digits), (beyond,), (-beyond, 3), (-beyond, beyond), (-beyond, None), (-3, None)):
+            for _ in range(2):  # a program that is compiled, and one that is there
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    torch.zeros(3, dtype=dtype, device=device).random_(*bounds)
+                messages.append([str(warning.message).split("(Triggered")[0] for warning in caught])
+        return messages
+
+    assert warned(device) == warned("cpu")

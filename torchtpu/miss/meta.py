@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from torchtpu.generated import ENTRIES
 from torchtpu.miss.call import Argument, Call, Number, Use, find_op, given_arguments
 from torchtpu.miss.meta_fixes import FIXES
 
@@ -74,9 +75,11 @@ def _without_out(call: Call, positional: list[Any], keyword: dict[str, Any]) -> 
     author = find_op(call.entry.name, call.entry.name)
     names = {argument.name for argument in author._schema.arguments}
     plain = {a.name: keyword[a.name] for a in call.arguments if a.kwarg_only and a.name in names}
+    if "device" in names:  # a factory's, which is the out='s where there is one
+        plain["device"] = torch.device("meta")
     try:
         return author(*positional, **plain)
-    except Exception:  # without an out=, a factory has no device to be on
+    except Exception:
         return ()
 
 
@@ -153,14 +156,19 @@ def grows_on_cpu(call: Call, written: Argument, sizes: tuple[int, ...]) -> bool:
 
 
 def _run_on_cpu(overload: str, entry: str, args: list[Any]) -> dict[str, Any] | None:
-    """The copies of the arguments after the call, by name; None if the CPU has no kernel for the op."""
+    """The copies of the arguments after the call, by name; None if the CPU has no kernel for the op.
+
+    It leaves no traces: the CPU's random numbers stay where they are.
+    """
     op = find_op(overload, entry)
     if "overrideable" in overload or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(op.name(), "CPU"):
         return None  # an op that PyTorch leaves to devices
     memory = _CpuCopies()
     arguments = [(kwarg_only, name, memory.of(value)) for kwarg_only, name, value in given_arguments(op, entry, args)]
     positional = [value for kwarg_only, _, value in arguments if not kwarg_only]
-    op(*positional, **{name: value for kwarg_only, name, value in arguments if kwarg_only})
+    keyword = {name: value for kwarg_only, name, value in arguments if kwarg_only}
+    with torch.random.fork_rng(devices=[], enabled=bool(ENTRIES[entry].rng)):
+        op(*positional, **keyword)
     return {name: value for _, name, value in arguments}
 
 
