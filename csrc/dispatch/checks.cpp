@@ -32,17 +32,18 @@ bool fits(const c10::Scalar& value, at::ScalarType dtype) {
   return true;
 }
 
-// What ATen does with random_'s bounds in a floating dtype: rounded to where nothing drawn leaves them they are still in
-// order, and if some integers between them are none of the dtype's, it says so.
+// What ATen does with random_'s bounds in a floating dtype: moved to where nothing drawn rounds to what is outside, they
+// are still in order; and if some integers between them are none of the dtype's, it warns.
 bool rounded_bounds_in_order(at::ScalarType dtype, int64_t from, std::optional<int64_t> to) {
   int64_t last = 0;
   bool in_order = false;
   AT_DISPATCH_V2(dtype, "random_from_to", AT_WRAP([&] {
     from = at::native::templates::update_from<scalar_t>(from);
-    last = to ? at::native::templates::update_to<scalar_t>(*to) - 1 : int64_t{1} << std::numeric_limits<scalar_t>::digits;
+    constexpr int64_t exact = int64_t{1} << std::numeric_limits<scalar_t>::digits;
+    last = to ? at::native::templates::update_to<scalar_t>(*to) - 1 : exact;
     in_order = to ? from <= last : from < last;
   }), AT_EXPAND(AT_FLOATING_TYPES), at::kHalf, at::kBFloat16);
-  if (in_order) at::native::templates::check_from_to_in_range(from, last, c10::scalarTypeToTypeMeta(dtype));  // may warn
+  if (in_order) at::native::templates::check_from_to_in_range(from, last, c10::scalarTypeToTypeMeta(dtype));
   return in_order;
 }
 

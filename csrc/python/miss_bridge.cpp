@@ -32,9 +32,9 @@ struct Unheard : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-// Runs Python code for the dispatcher: with the GIL, in a clean state, without warnings of C++ (what a call is to warn of,
-// it must on a hit as well, which comes nowhere near), and with Python's exceptions in the form that PyTorch hands on to
-// the caller, across threads too.
+// Runs Python code for the dispatcher: with the GIL, in a clean state, without warnings of C++ (what a call is to warn
+// of, it must on a hit as well, which comes nowhere near), and with Python's exceptions in the form that PyTorch hands
+// on to the caller, across threads too.
 template <class F>
 auto call_python(F&& body) {
   py::gil_scoped_acquire gil;

@@ -134,7 +134,8 @@ def test_random_of_floats_between_large_bounds(device, dtype) -> None:
     digits = {torch.float16: 11, torch.bfloat16: 8, torch.float32: 24, torch.float64: 53}[dtype]
     largest = min(int(torch.finfo(dtype).max), 2**62)
     step = 2 ** (largest.bit_length() - digits)
-    for low, high in ((-largest, largest), (largest - 20 * step, largest), (-largest, 20 * step - largest), (0, largest)):
+    narrow = largest - 20 * step
+    for low, high in ((-largest, largest), (narrow, largest), (-largest, -narrow), (0, largest)):
         with pytest.warns(UserWarning, match="is out of bounds"):
             drawn = torch.empty(4000, dtype=dtype, device=device).random_(low, high).cpu().double()
         margin = max((high - low) / 100, step)
