@@ -100,10 +100,11 @@ def _second_look(overload: str, entry: str, args: list) -> None:
 
 
 def _register(torch: types.ModuleType) -> None:
-    from torchtpu import device
+    from torchtpu import device, dlpack
 
     torch._register_device_module("tpu", device)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+    dlpack.install()
     _register_backend_flags(torch, device.is_available)
 
 

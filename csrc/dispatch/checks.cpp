@@ -2,8 +2,10 @@
 
 #include <ATen/Dispatch_v2.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/native/DistributionTemplates.h>
 
 #include <cmath>
+#include <optional>
 
 namespace torchtpu::dispatch::checks {
 namespace {
@@ -28,6 +30,21 @@ bool fits(const c10::Scalar& value, at::ScalarType dtype) {
     return false;
   }
   return true;
+}
+
+// What ATen does with random_'s bounds in a floating dtype: moved to where nothing drawn rounds to what is outside, they
+// are still in order; and if some integers between them are none of the dtype's, it warns.
+bool rounded_bounds_in_order(at::ScalarType dtype, int64_t from, std::optional<int64_t> to) {
+  int64_t last = 0;
+  bool in_order = false;
+  AT_DISPATCH_V2(dtype, "random_from_to", AT_WRAP([&] {
+    from = at::native::templates::update_from<scalar_t>(from);
+    constexpr int64_t exact = int64_t{1} << std::numeric_limits<scalar_t>::digits;
+    last = to ? at::native::templates::update_to<scalar_t>(*to) - 1 : exact;
+    in_order = to ? from <= last : from < last;
+  }), AT_EXPAND(AT_FLOATING_TYPES), at::kHalf, at::kBFloat16);
+  if (in_order) at::native::templates::check_from_to_in_range(from, last, c10::scalarTypeToTypeMeta(dtype));
+  return in_order;
 }
 
 }  // namespace
@@ -109,7 +126,8 @@ bool random_from_to(Args args) {
     }), AT_EXPAND(AT_INTEGRAL_TYPES), AT_EXPAND(AT_FLOATING_TYPES), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), at::kHalf,
        at::kBFloat16);
   }
-  return static_cast<double>(from) >= lowest && (open || static_cast<double>(to) - 1 <= highest);
+  if (static_cast<double>(from) < lowest || (!open && static_cast<double>(to) - 1 > highest)) return false;
+  return !c10::isFloatingType(dtype) || rounded_bounds_in_order(dtype, from, open ? std::nullopt : std::optional(to));
 }
 
 }  // namespace torchtpu::dispatch::checks

@@ -32,6 +32,6 @@ bool cauchy_sigma(Args args);
 bool exponential_lambda(Args args);
 bool geometric_p(Args args);
 bool bernoulli_p(Args args);
-bool random_from_to(Args args);
+bool random_from_to(Args args);  // Warns as ATen does of bounds between which a floating dtype lacks integers.
 
 }  // namespace torchtpu::dispatch::checks

@@ -1,6 +1,7 @@
 #include "python/miss_bridge.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <c10/util/Exception.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/Exceptions.h>
 
@@ -26,12 +27,20 @@ c10::impl::LocalDispatchKeySet clean_state() {
   return c10::impl::LocalDispatchKeySet(pod);
 }
 
-// Runs Python code for the dispatcher: with the GIL, in a clean state, and with Python's exceptions in the form that PyTorch hands on
-// to the caller, across threads too.
+// Warnings of C++, which PyTorch would hand on to the caller of the op, also of calls that were only tried.
+struct Unheard : c10::WarningHandler {
+  void process(const c10::Warning&) override {}
+};
+
+// Runs Python code for the dispatcher: with the GIL, in a clean state, without warnings of C++ (what a call is to warn
+// of, it must on a hit as well, which comes nowhere near), and with Python's exceptions in the form that PyTorch hands
+// on to the caller, across threads too.
 template <class F>
 auto call_python(F&& body) {
   py::gil_scoped_acquire gil;
   c10::impl::ForceDispatchKeyGuard guard(clean_state());
+  Unheard unheard;
+  c10::WarningUtils::WarningHandlerGuard silence(&unheard);
   try {
     return body();
   } catch (py::error_already_set& error) {

@@ -349,6 +349,12 @@ const std::vector<OpSpec>& specs() {
       {"logical_or.out", "logical_or", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"logical_or_", "logical_or", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // logspace
+      {"logspace", "logspace", false, false, {{"start", Role::Traced}, {"end", Role::Traced}, {"steps", Role::Static},
+       {"base", Role::Traced, {10}}, {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored},
+       {"pin_memory", Role::Ignored}}},
+      {"logspace.out", "logspace", false, false, {{"start", Role::Traced}, {"end", Role::Traced},
+       {"steps", Role::Static}, {"base", Role::Traced, {10}}, {"out", Role::Write}}},
       // lt.Scalar
       {"lt.Scalar", "lt.Scalar", false, false, {{"self", Role::Read}, {"other", Role::Traced}}},
       {"lt.Scalar_out", "lt.Scalar", false, false,

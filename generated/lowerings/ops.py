@@ -1442,6 +1442,11 @@ def logit_backward(grad_output, self, eps):
     return elementwise_family.logit_backward(grad_output=grad_output, self=self, eps=eps)
 
 
+def logspace(start, end, steps, base, dtype):
+    # logspace
+    return creation_family.logspace(start=start, end=end, steps=steps, base=base, dtype=dtype)
+
+
 def logsumexp(self, dim, keepdim):
     # logsumexp
     return reduction_family.logsumexp(self=self, dim=dim, keepdim=keepdim)
@@ -4232,6 +4237,13 @@ ENTRIES: dict[str, Entry] = {
         promoted=("grad_output", "self"),
         structured=True,
     ),
+    "logspace": Entry(
+        "logspace",
+        (Param("start", "Scalar", True), Param("end", "Scalar", True), Param("steps", "int", False),
+         Param("base", "float", True), Param("dtype", "ScalarType?", False)),
+        logspace,
+        meta="fix:filled_out",
+    ),
     "logsumexp": Entry(
         "logsumexp",
         (Param("self", "Tensor", True), Param("dim", "int[]", False), Param("keepdim", "bool", False)),
@@ -6222,6 +6234,8 @@ OVERLOADS: dict[str, str] = {
     "logit_": "logit",
     "logit_backward": "logit_backward",
     "logit_backward.grad_input": "logit_backward",
+    "logspace": "logspace",
+    "logspace.out": "logspace",
     "logsumexp": "logsumexp",
     "logsumexp.out": "logsumexp",
     "lstm_cell": "lstm_cell",

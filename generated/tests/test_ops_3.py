@@ -425,6 +425,12 @@ class TestLogicalOr(OpTest):
     overloads = ("logical_or", "logical_or.out", "logical_or_")
 
 
+class TestLogspace(OpTest):
+    entry = "logspace"
+    aten = "logspace"
+    overloads = ("logspace", "logspace.out")
+
+
 class TestLtScalar(OpTest):
     entry = "lt.Scalar"
     aten = "lt"

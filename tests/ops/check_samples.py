@@ -124,11 +124,17 @@ def random_from_to(entry: str) -> list[Pair]:
         _pair((torch.zeros(4), -3, 7), (torch.zeros(4), 7, -3)),
         _pair((_bytes(4), 3, 7), (_bytes(4), 3, 300)),
         _pair((_bytes(4), 3, 7), (_bytes(4), -3, 7)),
+        _pair((torch.zeros(4), -3, None), (torch.zeros(4), 2**24, None)),
+        _pair((_halves(4), -3, 7), (_halves(4), 65503, 65504)),
     ]
 
 
 def _pair(good: tuple[Any, ...], bad: tuple[Any, ...]) -> Pair:
     return Pair((good, {}), (bad, {}))
+
+
+def _halves(*shape: int) -> torch.Tensor:
+    return torch.ones(shape, dtype=torch.float16)
 
 
 def _bytes(*shape: int) -> torch.Tensor:

@@ -1,8 +1,7 @@
 """DLPack: out to torch on the same device, or as a copy on the host; in from arrays of the host.
 
 The device's memory is opaque: what is exported names its device (kDLExtDev), so that no other library takes its address
-for memory of its own. PyTorch 2.13's Tensor.__dlpack_device__ knows no renamed extension device, so that consumers that
-ask it, torch.from_dlpack(tensor) among them, are refused; capsules and copies to the host work.
+for memory of its own.
 """
 
 import numpy as np
@@ -113,14 +112,77 @@ def test_out_to_the_host(device) -> None:
             np.asarray(x)
 
 
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_from_dlpack_aliases(device, view) -> None:
+    def program(device: str) -> list:
+        x = torch.arange(12.0).reshape(3, 4).to(device)
+        part = view(x)
+        aliases = [
+            torch.from_dlpack(part),
+            torch.from_dlpack(part, device=x.device),
+            torch.from_dlpack(part, copy=False),
+            torch.from_dlpack(part, device=f"{device}:0" if device != "cpu" else device, copy=False),
+        ]
+        assert all(alias.device == x.device and alias.data_ptr() == part.data_ptr() for alias in aliases)
+        x.add_(1)
+        aliases[0].view(-1)[:1].mul_(3) if aliases[0].is_contiguous() else aliases[0].select(0, 0).zero_()
+        return [x, *aliases]
+
+    assert_same(program(device), program("cpu"))
+
+
+def test_from_dlpack_copies(device) -> None:
+    x = torch.arange(6.0).reshape(2, 3).to(device)
+    copies = [torch.from_dlpack(x, copy=True), torch.from_dlpack(x.t(), device=x.device, copy=True)]
+    hosts = [torch.from_dlpack(x, device="cpu"), torch.from_dlpack(x, device="cpu", copy=True)]
+    x.zero_()
+    assert all(copy.device == x.device for copy in copies)
+    assert copies[0].tolist() == copies[1].t().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert hosts[1].device.type == "cpu" and hosts[1].tolist() == [[0, 1, 2], [3, 4, 5]]
+    if ON_TPU:
+        assert hosts[0].device.type == "cpu" and hosts[0].tolist() == [[0, 1, 2], [3, 4, 5]]
+        with pytest.raises(ValueError, match="without copying"):
+            torch.from_dlpack(x, device="cpu", copy=False)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_from_dlpack_dtypes(device, dtype) -> None:
+    x = torch.tensor([[0, 1], [2, 3]]).to(dtype)
+    assert_same(torch.from_dlpack(x.to(device)), x)
+    assert_same(torch.from_dlpack(x.to(device), copy=True), x)
+    assert torch.from_dlpack(x.to(device)[:0]).shape == (0, 2)
+
+
 @pytest.mark.skipif(not ON_TPU, reason="about the device")
-def test_pytorch_does_not_know_the_device(device) -> None:
-    """torch/_tensor.py compares the type with "privateuse1", which no device is called (pytorch/pytorch#195815)."""
+def test_the_device_that_is_named(device) -> None:
+    """Ours is an extension device. Of all else torch decides, subclasses that override it included."""
     x = torch.ones(2, device=device)
-    with pytest.raises(ValueError, match="Unknown device type tpu for Dlpack"):
-        x.__dlpack_device__()
-    with pytest.raises(ValueError, match="Unknown device type tpu for Dlpack"):
-        torch.from_dlpack(x)
+    assert x.__dlpack_device__() == torch.nn.Parameter(x).__dlpack_device__() == (DLDeviceType.kDLExtDev, 0)
+    assert torch.ones(2).__dlpack_device__() == HOST
+    with pytest.raises(ValueError, match="Unknown device type meta"):
+        torch.ones(2, device="meta").__dlpack_device__()
+
+    class Elsewhere(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            if function is torch.Tensor.__dlpack_device__:
+                return (DLDeviceType.kDLCPU, 7)
+            return super().__torch_function__(function, types, args, kwargs)
+
+    class Plain(torch.Tensor):
+        pass
+
+    assert x.as_subclass(Elsewhere).__dlpack_device__() == (DLDeviceType.kDLCPU, 7)
+    assert x.as_subclass(Plain).__dlpack_device__() == (DLDeviceType.kDLExtDev, 0)
+
+
+@pytest.mark.skipif(not ON_TPU, reason="about the device")
+def test_torch_is_patched_once() -> None:
+    from torchtpu import dlpack
+
+    patched = torch.Tensor.__dlpack_device__
+    dlpack.install()
+    assert torch.Tensor.__dlpack_device__ is patched and patched.__qualname__ == "Tensor.__dlpack_device__"
 
 
 def test_in_from_numpy(device) -> None:
@@ -154,11 +216,12 @@ assert half.dtype == torch.bfloat16 and half.sum().item() == 15
 back = jax.dlpack.from_dlpack((half + 1).cpu())
 assert back.dtype == jnp.bfloat16 and back.sum() == 21
 assert jnp.asarray(moved.cpu()).shape == jnp.asarray(np.from_dlpack(moved, device="cpu")).shape == (2, 3)
-try:
-    jax.dlpack.from_dlpack(moved)
-except (ValueError, TypeError) as error:
-    assert "evice" in str(error), error
-else:
-    raise AssertionError("JAX took an address that it cannot read")
+for read in (jax.dlpack.from_dlpack, jnp.from_dlpack):
+    try:
+        read(moved)
+    except (ValueError, TypeError) as error:
+        assert "unsupported device" in str(error), error
+    else:
+        raise AssertionError("JAX took an address that it cannot read")
         """
     )

@@ -4,6 +4,7 @@ import copy
 import io
 import math
 import pickle
+import warnings
 
 import pytest
 import torch
@@ -92,6 +93,21 @@ def test_ranges(device) -> None:
     assert (x.min().item(), x.max().item(), x.dtype) == (-3, 3, torch.int64)
     assert sorted(torch.randperm(20, device=device).tolist()) == list(range(20))
     assert torch.isfinite(torch.randn(100_000, device=device)).all()
+
+
+@pytest.mark.skipif(not ON_TPU, reason="needs two devices")
+def test_the_numbers_of_the_cpu_stay(device) -> None:
+    """A call of unusual dtypes is also tried on the CPU before it is compiled, and must not draw from its generator."""
+    torch.manual_seed(0)
+    wanted = torch.rand(3)
+    torch.manual_seed(0)
+    for dtype in (torch.float16, torch.float64):
+        x = torch.full((3, 29), 0.5, dtype=dtype, device=device)
+        x.clone().normal_(), x.clone().random_(2, 9), x.bernoulli(), torch.nn.functional.dropout(x, 0.2)
+    torch.randperm(29, out=torch.zeros(29, dtype=torch.int64, device=device))
+    with pytest.raises(RuntimeError):
+        x.uniform_(3, 1)
+    assert torch.equal(torch.rand(3), wanted)
 
 
 @pytest.mark.skipif(not ON_TPU, reason="needs two devices")
@@ -555,3 +571,38 @@ def test_samplers_with_a_generator_of_the_device(device) -> None:
             orders.append([[index for part in parts for index in part.indices], [x.tolist() for (x,) in loader]])
     assert orders[0] == orders[2] != orders[1]
     assert sorted(orders[0][0]) == sorted(sum(orders[0][1], [])) == list(range(12))
+
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_random_of_floats_between_large_bounds(device, dtype) -> None:
+    """Nothing drawn rounds to what is outside, and both ends are reached."""
+    digits = {torch.float16: 11, torch.bfloat16: 8, torch.float32: 24, torch.float64: 53}[dtype]
+    largest = min(int(torch.finfo(dtype).max), 2**62)
+    step = 2 ** (largest.bit_length() - digits)
+    narrow = largest - 20 * step
+    for low, high in ((-largest, largest), (narrow, largest), (-largest, -narrow), (0, largest)):
+        with pytest.warns(UserWarning, match="is out of bounds"):
+            drawn = torch.empty(4000, dtype=dtype, device=device).random_(low, high).cpu().double()
+        margin = max((high - low) / 100, step)
+        assert low <= drawn.min() <= low + 2 * margin and high - 2 * margin <= drawn.max() < high, (low, high)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_random_warns_of_bounds_as_the_cpu_does(device, dtype) -> None:
+    digits = {torch.float16: 11, torch.bfloat16: 8, torch.float32: 24, torch.float64: 53}[dtype]
+    beyond = 2**digits + 2 ** (digits // 2)
+
+    def warned(device: str) -> list[list[str]]:
+        messages = []
+        for bounds in ((0, 2**digits), (beyond,), (-beyond, 3), (-beyond, beyond), (-beyond, None), (-3, None)):
+            for _ in range(2):  # a program that is compiled, and one that is there
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    torch.zeros(3, dtype=dtype, device=device).random_(*bounds)
+                messages.append([str(warning.message).split("(Triggered")[0] for warning in caught])
+        return messages
+
+    assert warned(device) == warned("cpu")

@@ -33,12 +33,26 @@ def linspace(start: Scalar, end: Scalar, steps: int, dtype: Any) -> Array:
     """Each half is counted from its own end, which makes both ends exact; integers are what float64 truncates to."""
     dtype = dtype or result_type(start, end, 1.0)
     compute = opmath_dtype(dtype) if jnp.issubdtype(dtype, jnp.inexact) else jnp.float64
+    return cast(_evenly(start, end, steps, dtype, compute), dtype)
+
+
+def logspace(start: Scalar, end: Scalar, steps: int, base: Scalar, dtype: Any) -> Array:
+    """Powers of `base` with linspace's exponents. Real ones are computed in float64, as torch does, since a power
+    multiplies the relative error of its exponent. A single exponent is not rounded to `dtype`."""
+    dtype = dtype or result_type(start, end, 1.0)
+    compute = dtype if jnp.issubdtype(dtype, jnp.complexfloating) else jnp.float64
+    exponent = cast(start, compute) if steps == 1 else _evenly(start, end, steps, dtype, compute)
+    return jnp.broadcast_to(cast(jnp.power(cast(base, compute), exponent), dtype), steps)
+
+
+def _evenly(start: Scalar, end: Scalar, steps: int, dtype: Any, compute: Any) -> Array:
+    """`steps` numbers between bounds that are first rounded to `dtype`, in the dtype `compute`."""
     start, end = (cast(cast(bound, dtype), compute) for bound in (start, end))
     # Divided by a constant, XLA multiplies by its rounded reciprocal: integers would come out one too small.
     step = (end - start) / lax.optimization_barrier(jnp.asarray(max(steps - 1, 1), compute))
     index = lax.iota(jnp.int32, steps)
     rising, falling = index.astype(compute), (steps - 1 - index).astype(compute)
-    return cast(jnp.where(index < max(steps // 2, 1), start + step * rising, end - step * falling), dtype)
+    return jnp.where(index < max(steps // 2, 1), start + step * rising, end - step * falling)
 
 
 def eye(n: int, dtype: Any) -> Array:

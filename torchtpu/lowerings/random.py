@@ -70,9 +70,25 @@ def _coin(key: Array, p: Array, shape: tuple[int, ...], dtype: jnp.dtype) -> Che
 def integers(key: Array, self: Array, from_: Array | int = 0, to: Array | None = None) -> Array:
     """Integers of [from, to); without an end, up to the largest that the dtype holds exactly."""
     largest = _largest_integer(self.dtype)
-    width = jnp.int64 if self.dtype.itemsize == 8 or self.dtype == jnp.uint32 else jnp.int32
+    beyond_int32 = self.dtype.itemsize == 8 or self.dtype == jnp.uint32
+    if jnp.issubdtype(self.dtype, jnp.floating):
+        # Between given bounds, which are programs' operands, float32 and bfloat16 have integers of any size.
+        bounded = to is not None or not isinstance(from_, int)
+        beyond_int32 |= bounded and self.dtype != jnp.float16
+        from_ = 1 - _end_that_rounds_inside(1 - from_, self.dtype) if bounded else from_
+        to = None if to is None else _end_that_rounds_inside(to, self.dtype)
+    width = jnp.int64 if beyond_int32 else jnp.int32
     end = min(largest + 1, jnp.iinfo(width).max) if to is None else to
     return jax.random.randint(key, self.shape, from_, end, width).astype(self.dtype)
+
+
+def _end_that_rounds_inside(to: Array | int, dtype: jnp.dtype) -> Array:
+    """`to`, or, where the integer before it rounds to `to` or more, what is one step of the dtype below."""
+    last = jnp.asarray(to, jnp.int64) - 1
+    rounded = last.astype(dtype).astype(jnp.int64)
+    exponent = 63 - jax.lax.clz(jnp.abs(last))
+    step = jnp.int64(1) << jnp.maximum(exponent - jnp.finfo(dtype).nmant, 0)
+    return jnp.where(rounded > last, rounded - step, last + 1)
 
 
 def _largest_integer(dtype: jnp.dtype) -> int:

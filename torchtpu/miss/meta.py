@@ -155,7 +155,10 @@ def grows_on_cpu(call: Call, written: Argument, sizes: tuple[int, ...]) -> bool:
 
 
 def _run_on_cpu(overload: str, entry: str, args: list[Any]) -> dict[str, Any] | None:
-    """The copies of the arguments after the call, by name; None if the CPU has no kernel for the op."""
+    """The copies of the arguments after the call, by name; None if the CPU has no kernel for the op.
+
+    It leaves no traces: the CPU's random numbers stay where they are.
+    """
     op = find_op(overload, entry)
     if "overrideable" in overload or not torch._C._dispatch_has_computed_kernel_for_dispatch_key(op.name(), "CPU"):
         return None  # an op that PyTorch leaves to devices

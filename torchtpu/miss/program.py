@@ -99,7 +99,10 @@ class Program:
 
     def _format(self, number: Number) -> str:
         promoted = any(number in _flatten(self._argument(name).value) for name in filter(self._has, self.entry.promoted))
-        wide = any(use.view.dtype in (np.float64, np.int64, np.uint64, np.complex128) for use in self.call.uses)
+        tensors = [use.view.dtype for use in self.call.uses]
+        if not tensors and (made := self._default_dtype()):  # a factory's
+            tensors = [dtypes.to_numpy(made)]
+        wide = any(dtype in (np.float64, np.int64, np.uint64, np.complex128) for dtype in tensors)
         return dtypes.number_format(number.value, self.computed if promoted else None, wide)
 
     def _argument(self, param: str) -> Argument:
