@@ -147,3 +147,27 @@ def test_the_platform_can_be_forced() -> None:
 
 def test_exit_with_work_in_flight() -> None:
     run("import torch; x = torch.ones(1 << 20, device='tpu'); y = [x.add_(1) for _ in range(50)]")
+
+
+def test_exit_while_a_backward_thread_drops_what_it_ran() -> None:
+    """A pass may return before its thread has dropped the pass's hooks, for which it needs the interpreter."""
+    run(
+        """
+import sys, threading, time, torch
+main, asleep = threading.get_ident(), threading.Event()
+class Pack:
+    def __call__(self, tensor): return tensor
+    def __del__(self):
+        if threading.get_ident() != main:
+            asleep.set()
+            time.sleep(0.5)
+def step():
+    with torch.autograd.graph.saved_tensors_hooks(Pack(), lambda tensor: tensor):
+        x = torch.ones(3, device="tpu", requires_grad=True)
+        (x * x).sum().backward()
+for _ in range(1000):  # one in some twenty
+    step()
+    if asleep.is_set(): sys.exit(0)
+sys.exit("the main thread was always the last to hold them")
+        """
+    )
