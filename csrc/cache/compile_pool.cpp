@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cache/compilation.h"
-#include "pjrt/environment.h"
+#include "cache/setting.h"
 
 namespace torchtpu::cache {
 namespace {
@@ -12,7 +12,7 @@ constexpr int64_t kMostThreads = 64;
 
 size_t num_threads() {
   int64_t cores = std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, 4);
-  return static_cast<size_t>(pjrt::environment_number("TORCHTPU_COMPILE_THREADS", cores, 0, kMostThreads));
+  return static_cast<size_t>(setting("TORCHTPU_COMPILE_THREADS", cores, 0, kMostThreads));
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "pjrt/environment.h"
+#include "cache/setting.h"
 
 namespace torchtpu::cache {
 namespace {
 
-int64_t most_programs() { return pjrt::environment_number("TORCHTPU_CACHE_PROGRAMS", INT64_MAX, 1, INT64_MAX); }
+int64_t most_programs() { return setting("TORCHTPU_CACHE_PROGRAMS", INT64_MAX, 1, INT64_MAX); }
 
 }  // namespace
 
@@ -33,7 +33,10 @@ const MemoryTier::Entry* MemoryTier::find_in(const Table& table, const Key& key,
 void MemoryTier::place(Table& table, const Entry* entry) {
   size_t mask = table.slots.size() - 1;
   size_t i = entry->hash & mask;
-  while (table.slots[i].load(std::memory_order_relaxed)) i = (i + 1) & mask;
+  for (; const Entry* other = table.slots[i].load(std::memory_order_relaxed); i = (i + 1) & mask) {
+    if (other->program.gone()) break;
+  }
+  if (!table.slots[i].load(std::memory_order_relaxed)) ++table.taken;
   table.slots[i].store(entry, std::memory_order_release);
 }
 
@@ -54,7 +57,7 @@ const Program* MemoryTier::insert(const Key& key, uint64_t hash, Program program
   }
   int64_t now = clock_.fetch_add(1, std::memory_order_relaxed);
   entries_.push_back(std::make_unique<Entry>(hash, key.words().vec(), std::move(program), now));
-  if (entries_.size() * 2 > tables_.back()->slots.size()) {
+  if ((tables_.back()->taken + 1) * 2 > tables_.back()->slots.size()) {
     auto larger = std::make_unique<Table>(tables_.back()->slots.size() * 2);
     for (auto& entry : entries_) {
       if (!entry->program.gone()) place(*larger, entry.get());
@@ -77,7 +80,8 @@ void MemoryTier::make_room() {
 void MemoryTier::unload(int64_t count) {
   std::vector<std::pair<int64_t, const Entry*>> loaded;
   for (const auto& entry : entries_) {
-    if (!entry->program.redirect && !entry->program.gone()) loaded.emplace_back(entry->last_used.load(std::memory_order_relaxed), entry.get());
+    if (entry->program.redirect || entry->program.gone()) continue;
+    loaded.emplace_back(entry->last_used.load(std::memory_order_relaxed), entry.get());
   }
   count = std::min<int64_t>(count, loaded.size());
   std::nth_element(loaded.begin(), loaded.begin() + count, loaded.end());

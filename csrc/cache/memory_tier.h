@@ -13,7 +13,7 @@
 namespace torchtpu::cache {
 
 // Readers take no lock: entries never move, only the executable of an entry goes, and a table that has grown too small stays
-// readable.
+// readable. The slot of an entry whose program is gone goes to the next one that meets it, so that chains stay short.
 class MemoryTier {
  public:
   static MemoryTier& get();
@@ -41,6 +41,7 @@ class MemoryTier {
   struct Table {
     explicit Table(size_t capacity) : slots(capacity) {}
     std::vector<std::atomic<const Entry*>> slots;  // a power of two, at most half full
+    size_t taken = 0;
   };
 
   MemoryTier();

@@ -85,11 +85,10 @@ void prepare_indices(torch::jit::Stack& stack, size_t num_args) {
 }
 
 bool put_by_mask(torch::jit::Stack& stack, size_t num_args, bool in_place) {
+  if (torch::jit::peek(stack, 3, num_args).toBool()) return false;  // accumulate
   auto self = torch::jit::peek(stack, 0, num_args).toTensor();
   auto indices = indices_of(torch::jit::peek(stack, 1, num_args));
   const auto& value = torch::jit::peek(stack, 2, num_args).toTensor();
-  bool accumulate = torch::jit::peek(stack, 3, num_args).toBool();
-  if (accumulate) return false;
   if (auto [possible, mask] = at::native::canDispatchToMaskedFill(self, indices, value); possible) {
     if (!in_place) self = self.clone();
     self.masked_fill_(mask, value.item());

@@ -16,7 +16,7 @@ int64_t environment_number(const char* name, int64_t otherwise, int64_t least, i
   auto parsed = std::from_chars(text, end, number);
   if (parsed.ec == std::errc() && parsed.ptr == end && number >= least && number <= most) return number;
   auto range = most == INT64_MAX ? std::to_string(least) + " or more" : std::to_string(least) + " to " + std::to_string(most);
-  throw std::runtime_error(std::string("torchtpu: ") + name + " is '" + text + "'; it can be a whole number, " + range);
+  throw std::invalid_argument(std::string("torchtpu: ") + name + " is '" + text + "'; it can be a whole number, " + range);
 }
 
 }  // namespace torchtpu::pjrt

@@ -3,7 +3,7 @@
 
 namespace torchtpu::runtime {
 
-// Blocks until autograd's threads are done with the backward passes that have returned. Not to be called with the GIL.
+// Blocks until autograd's threads are done with the backward passes that have returned, for 10 s at most. Not to be called with the GIL.
 void await_backward_threads();
 
 }  // namespace torchtpu::runtime

@@ -473,7 +473,6 @@ class TestMultiMarginLoss(OpTest):
     entry = "multi_margin_loss"
     aten = "multi_margin_loss"
     overloads = ("multi_margin_loss", "multi_margin_loss.out")
-    xfail = {"zero_size": "the CPU returns what was in memory for the mean of nothing"}
 
 
 class TestNanmedian(OpTest):

@@ -67,33 +67,28 @@ assert evictions() > 20, evictions()
 
 def test_programs_give_way_before_the_process_runs_out_of_memory_mappings() -> None:
     # Each program of the CPU platform takes several of them. A process that has none left used to crash.
-    result = run(
+    run(
         PRELUDE
         + """
-import ctypes, mmap, sys
+import ctypes, mmap
 def mappings(): return sum(1 for _ in open("/proc/self/maps"))
 most = int(open("/proc/sys/vm/max_map_count").read())
-if most > 1_000_000: sys.exit("unlimited")
 torch.ones(3).tpu().add(1)
 libc = ctypes.CDLL(None)
 libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
 flags, protections = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, (mmap.PROT_READ, mmap.PROT_READ | mmap.PROT_WRITE)
-for i in range(most - mappings() - 600): libc.mmap(None, mmap.PAGESIZE, protections[i % 2], flags, -1, 0)  # neighbours do not merge
-before = evictions()
+for i in range(min(most - mappings() - 600, 1_000_000)): libc.mmap(None, mmap.PAGESIZE, protections[i % 2], flags, -1, 0)  # neighbours do not merge
+before, scarce = evictions(), mappings() > most // 4 * 3  # or more are allowed than a test can take: then nothing has to give way
 for n in range(5, 155):
     x = torch.arange(n, dtype=torch.float32).flip(0)
     assert torch.equal(x.tpu().sort().values.cpu(), x.sort().values)
-assert evictions() - before > 60, evictions()
-""",
-        check=False,
+assert (evictions() - before > 60) == scarce, (evictions(), scarce)
+"""
     )
-    if "unlimited" in result.stderr:
-        pytest.skip("this kernel allows more mappings than a test can take")
-    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "few"])
 def test_a_limit_that_is_none(text: str) -> None:
     result = run("import torch; torch.ones(3, device='tpu').add(1)", check=False, TORCHTPU_CACHE_PROGRAMS=text)
-    said = f"RuntimeError: torchtpu: TORCHTPU_CACHE_PROGRAMS is '{text}'; it can be a whole number, 1 or more"
+    said = f"ValueError: torchtpu: TORCHTPU_CACHE_PROGRAMS is '{text}'; it can be a whole number, 1 or more"
     assert result.stderr.splitlines()[-1] == said

@@ -171,3 +171,21 @@ for _ in range(1000):  # one in some twenty
 sys.exit("the main thread was always the last to hold them")
         """
     )
+
+
+def test_exit_while_a_backward_pass_is_stuck() -> None:
+    """A daemon's: the process waits for it as long as autograd does, 10 s."""
+    run(
+        """
+import threading, time, torch
+started = threading.Event()
+def stick():
+    x = torch.ones(3, device="tpu", requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda gradient: (started.set(), time.sleep(1000)))
+    y.sum().backward()
+threading.Thread(target=stick, daemon=True).start()
+assert started.wait(60)
+        """,
+        timeout=90,
+    )

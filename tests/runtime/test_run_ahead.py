@@ -98,5 +98,5 @@ def test_number_of_threads(threads: str) -> None:
 def test_a_number_of_threads_that_is_none(threads: str) -> None:
     code = 'import torch; torch.ones(3, device="tpu").add(1)'
     result = run(code, check=False, TORCHTPU_COMPILE_THREADS=threads)
-    said = f"RuntimeError: torchtpu: TORCHTPU_COMPILE_THREADS is '{threads}'; it can be a whole number, 0 to 64"
+    said = f"ValueError: torchtpu: TORCHTPU_COMPILE_THREADS is '{threads}'; it can be a whole number, 0 to 64"
     assert result.stderr.splitlines()[-1] == said

@@ -247,10 +247,6 @@ def watched(program: str, **environment: str) -> None:
     run(_WATCHED + program, timeout=100, **environment)
 
 
-on_tpu = pytest.mark.skipif(not ON_TPU, reason="about the device's threads and locks")
-
-
-@on_tpu
 @pytest.mark.parametrize("threads", ["0", "2"])
 def test_hooks_in_backward_while_others_compile(threads) -> None:
     """Autograd's thread runs Python: it needs the GIL, a program that others are compiling, and its result."""
@@ -280,7 +276,6 @@ finish(*running)
     )
 
 
-@on_tpu
 def test_functions_and_checkpoints_in_backward_while_others_compile() -> None:
     """Backward within backward, and the forward pass again: programs that are new on autograd's thread."""
     watched(
@@ -318,7 +313,6 @@ finish(*running)
     )
 
 
-@on_tpu
 def test_the_runtime_starts_in_many_threads_at_once() -> None:
     """The first calls of a process: its start, the imports of what compiles, and the compilations themselves."""
     watched(
@@ -336,7 +330,6 @@ finish(*start(*(body(index) for index in range(8))))
     )
 
 
-@on_tpu
 def test_a_module_that_computes_when_it_is_imported(tmp_path) -> None:
     """The import lock is held by then, and other threads compile, which imports as well."""
     code = "import torch; VALUE = torch.ones(3, 5, device='tpu').cumprod(0).sum().item()"
@@ -354,7 +347,6 @@ finish(*start(imports, compiles, imports))
     )
 
 
-@on_tpu
 def test_tensors_die_on_any_thread() -> None:
     """In cycles, under the collector, in the queue of another thread, while their values are still to come."""
     watched(

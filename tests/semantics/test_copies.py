@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.compare import assert_same, assert_same_error
-from tests.device import DEVICE, ON_TPU
+from tests.device import DEVICE
 
 DTYPES = (
     torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32,
@@ -43,19 +43,17 @@ def test_item_of_every_dtype(device, dtype) -> None:
         assert value == x[i].item() and type(value) is type(x[i].item())
 
 
-@pytest.mark.skipif(not ON_TPU, reason="the CPU has them")
 @pytest.mark.parametrize("dtype", NO_TPU_DTYPES, ids=str)
-def test_dtypes_that_xla_does_not_have(device, dtype) -> None:
+def test_dtypes_that_xla_does_not_have(dtype) -> None:
     with pytest.raises(NotImplementedError, match="a tpu tensor cannot have dtype"):
-        torch.empty(2, dtype=dtype).to(device)
+        torch.empty(2, dtype=dtype).to("tpu")
 
 
-@pytest.mark.skipif(not ON_TPU, reason="the CPU has them")
-def test_layouts_that_the_device_does_not_have(device) -> None:
+def test_layouts_that_the_device_does_not_have() -> None:
     quantized = torch.quantize_per_tensor(torch.ones(2), 1, 0, torch.qint8)
     for x in (torch.eye(2).to_sparse(), quantized):
         with pytest.raises(NotImplementedError):
-            x.to(device)
+            x.to("tpu")
 
 
 def test_conjugated_and_negated(device) -> None:

@@ -153,10 +153,9 @@ def test_from_dlpack_dtypes(device, dtype) -> None:
     assert torch.from_dlpack(x.to(device)[:0]).shape == (0, 2)
 
 
-@pytest.mark.skipif(not ON_TPU, reason="about the device")
-def test_the_device_that_is_named(device) -> None:
+def test_the_device_that_is_named() -> None:
     """Ours is an extension device. Of all else torch decides, subclasses that override it included."""
-    x = torch.ones(2, device=device)
+    x = torch.ones(2, device="tpu")
     assert x.__dlpack_device__() == torch.nn.Parameter(x).__dlpack_device__() == (DLDeviceType.kDLExtDev, 0)
     assert torch.ones(2).__dlpack_device__() == HOST
     with pytest.raises(ValueError, match="Unknown device type meta"):
@@ -176,7 +175,6 @@ def test_the_device_that_is_named(device) -> None:
     assert x.as_subclass(Plain).__dlpack_device__() == (DLDeviceType.kDLExtDev, 0)
 
 
-@pytest.mark.skipif(not ON_TPU, reason="about the device")
 def test_torch_is_patched_once() -> None:
     from torchtpu import dlpack
 
@@ -198,7 +196,6 @@ def test_in_from_numpy(device) -> None:
             assert_same(moved, torch.from_numpy(array.copy()), strides=False)
 
 
-@pytest.mark.skipif(not ON_TPU, reason="about the device")
 def test_in_and_out_with_jax() -> None:
     """JAX lives beside the device in one process: arrays go from one to the other through the host."""
     run(

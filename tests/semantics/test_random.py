@@ -95,25 +95,23 @@ def test_ranges(device) -> None:
     assert torch.isfinite(torch.randn(100_000, device=device)).all()
 
 
-@pytest.mark.skipif(not ON_TPU, reason="needs two devices")
-def test_the_numbers_of_the_cpu_stay(device) -> None:
+def test_the_numbers_of_the_cpu_stay() -> None:
     """A call of unusual dtypes is also tried on the CPU before it is compiled, and must not draw from its generator."""
     torch.manual_seed(0)
     wanted = torch.rand(3)
     torch.manual_seed(0)
     for dtype in (torch.float16, torch.float64):
-        x = torch.full((3, 29), 0.5, dtype=dtype, device=device)
+        x = torch.full((3, 29), 0.5, dtype=dtype, device="tpu")
         x.clone().normal_(), x.clone().random_(2, 9), x.bernoulli(), torch.nn.functional.dropout(x, 0.2)
-    torch.randperm(29, out=torch.zeros(29, dtype=torch.int64, device=device))
+    torch.randperm(29, out=torch.zeros(29, dtype=torch.int64, device="tpu"))
     with pytest.raises(RuntimeError):
         x.uniform_(3, 1)
     assert torch.equal(torch.rand(3), wanted)
 
 
-@pytest.mark.skipif(not ON_TPU, reason="needs two devices")
 def test_generator_of_another_device() -> None:
     with pytest.raises(RuntimeError, match="Expected a 'tpu' device type for generator but found 'cpu'"):
-        torch.rand(2, device=DEVICE, generator=torch.Generator("cpu"))
+        torch.rand(2, device="tpu", generator=torch.Generator("cpu"))
 
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
@@ -295,7 +293,7 @@ CALLS = {
 }
 
 
-@pytest.mark.skipif(not ON_TPU, reason="other devices count as they like")
+@pytest.mark.skipif(not ON_TPU, reason="reads the state of the generator of tpu, a seed and an offset")
 @pytest.mark.parametrize("name", cases(CALLS, MISSING))
 def test_a_call_takes_one_block(device, name) -> None:
     generator, after = torch.tpu.get_rng_state, []
@@ -443,30 +441,28 @@ def test_seeds(device) -> None:
     assert torch.Generator(device).seed() != torch.Generator(device).seed()
 
 
-@pytest.mark.skipif(not ON_TPU, reason="about torch.tpu")
 def test_global_states() -> None:
     torch.manual_seed(4)
     assert torch.tpu.initial_seed() == torch.initial_seed() == 4
     states = torch.tpu.get_rng_state(), torch.get_rng_state()
-    wanted = torch.randn(4, device=DEVICE).cpu(), F.dropout(torch.ones(64, device=DEVICE)).cpu(), torch.rand(2)
-    for device in (DEVICE, torch.device(DEVICE), torch.device(DEVICE, 0), 0):
+    wanted = torch.randn(4, device="tpu").cpu(), F.dropout(torch.ones(64, device="tpu")).cpu(), torch.rand(2)
+    for device in ("tpu", torch.device("tpu"), torch.device("tpu", 0), 0):
         assert torch.equal(torch.tpu.get_rng_state(device), torch.tpu.get_rng_state())
         torch.tpu.set_rng_state(states[0], device)
         torch.set_rng_state(states[1])
-        again = torch.randn(4, device=DEVICE).cpu(), F.dropout(torch.ones(64, device=DEVICE)).cpu(), torch.rand(2)
+        again = torch.randn(4, device="tpu").cpu(), F.dropout(torch.ones(64, device="tpu")).cpu(), torch.rand(2)
         assert all(torch.equal(left, right) for left, right in zip(again, wanted))
     # The CPU's generator is another one: drawing from either leaves the other alone.
     torch.tpu.set_rng_state(states[0])
     torch.rand(3)
-    assert torch.equal(torch.randn(4, device=DEVICE).cpu(), wanted[0])
+    assert torch.equal(torch.randn(4, device="tpu").cpu(), wanted[0])
 
 
-@pytest.mark.skipif(not ON_TPU, reason="about torch.tpu")
 def test_fork_rng() -> None:
     def draw() -> list[float]:
-        return torch.rand(2, device=DEVICE).tolist() + torch.rand(2).tolist()
+        return torch.rand(2, device="tpu").tolist() + torch.rand(2).tolist()
 
-    for options in ({"device_type": DEVICE}, {"device_type": DEVICE, "devices": [0]}, {}):
+    for options in ({"device_type": "tpu"}, {"device_type": "tpu", "devices": [0]}, {}):
         torch.manual_seed(1)
         with torch.random.fork_rng(**options):
             torch.manual_seed(2)
@@ -482,30 +478,29 @@ def test_fork_rng() -> None:
     torch.manual_seed(1)
     first = draw()
     torch.manual_seed(1)
-    with pytest.raises(KeyError), torch.random.fork_rng(device_type=DEVICE):
+    with pytest.raises(KeyError), torch.random.fork_rng(device_type="tpu"):
         draw()
         raise KeyError
     assert draw() == first
     torch.manual_seed(1)
-    with torch.random.fork_rng(device_type=DEVICE, devices=[]):  # the CPU's alone
+    with torch.random.fork_rng(device_type="tpu", devices=[]):  # the CPU's alone
         draw()
     assert draw()[:2] != first[:2]
-    with torch.random.fork_rng(device_type=DEVICE, enabled=False):
+    with torch.random.fork_rng(device_type="tpu", enabled=False):
         torch.manual_seed(1)
         draw()
     assert draw() != first
 
 
-@pytest.mark.skipif(not ON_TPU, reason="needs two devices")
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.int64], ids=str)
-def test_the_device_never_moves_the_generator_of_the_cpu(device, dtype) -> None:
+def test_the_device_never_moves_the_generator_of_the_cpu(dtype) -> None:
     """Not even where a call is new, and the CPU is asked what it thinks of it; shapes are in no other test."""
 
     def half(size: int) -> torch.Tensor:
-        return torch.full((size,), 0.5, device=device).to(dtype)
+        return torch.full((size,), 0.5, device="tpu").to(dtype)
 
     state = torch.get_rng_state()
-    for generator, size in ((torch.Generator(device), 211), (None, 223)):
+    for generator, size in ((torch.Generator("tpu"), 211), (None, 223)):
         options = {"generator": generator}
         for draw in (
             lambda: half(size).random_(100, **options),

@@ -63,7 +63,6 @@ def test_what_was_saved_on_the_host_is_loaded_onto_the_device(device, tmp_path) 
         assert torch.load(path)["x"].sum() == 15  # a file that was mapped is not what was written
 
 
-@pytest.mark.skipif(not ON_TPU, reason="about the device")
 def test_a_device_that_is_not_there(tmp_path) -> None:
     path = tmp_path / "saved.pt"
     torch.save(torch.ones(2, device="tpu"), path)
@@ -71,7 +70,6 @@ def test_a_device_that_is_not_there(tmp_path) -> None:
         torch.load(path, map_location="tpu:7")
 
 
-@pytest.mark.skipif(not ON_TPU, reason="about the device")
 def test_a_file_needs_a_device_only_where_it_is_loaded_onto_it(tmp_path) -> None:
     """Saved with a tpu, read where there is none."""
     path = tmp_path / "saved.pt"
@@ -132,7 +130,6 @@ def test_storages(device) -> None:
     assert torch.load(file, weights_only=False).device.type == device
 
 
-@pytest.mark.skipif(not ON_TPU, reason="about the device")
 def test_storages_move_by_the_name_of_the_device() -> None:
     storage = torch.arange(3).untyped_storage()
     assert storage.tpu().is_tpu and not storage.is_tpu and storage.tpu().tolist() == storage.tolist()

@@ -5,10 +5,7 @@ from multiprocessing.reduction import ForkingPickler
 import pytest
 import torch
 
-from tests.device import ON_TPU
 from tests.runtime.subprocesses import run
-
-pytestmark = pytest.mark.skipif(not ON_TPU, reason="about the device")
 
 SPAWNED = """
 import sys
