@@ -15,6 +15,7 @@ from torch.utils.checkpoint import (
 
 from tests.compare import assert_same, assert_same_error
 from tests.device import DEVICE
+from tests.semantics.networks import sequential
 
 
 def leaf(device: str) -> torch.Tensor:
@@ -22,12 +23,7 @@ def leaf(device: str) -> torch.Tensor:
 
 
 def network(device: str) -> torch.nn.Module:
-    generator = torch.Generator().manual_seed(1)
-    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(torch.randn(parameter.shape, generator=generator))
-    return model.to(device)
+    return sequential(device, torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3))
 
 
 def gradients(model: torch.nn.Module, *tensors: torch.Tensor) -> list:

@@ -15,6 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from tests.compare import assert_same, assert_same_error, outcome
 from tests.device import ON_TPU, cases, compiles, programs, without_entry
+from tests.semantics.networks import sequential
 
 
 def matrix(device: str) -> torch.Tensor:
@@ -22,12 +23,7 @@ def matrix(device: str) -> torch.Tensor:
 
 
 def network(device: str) -> torch.nn.Module:
-    generator = torch.Generator().manual_seed(1)
-    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(torch.randn(parameter.shape, generator=generator))
-    return model.to(device)
+    return sequential(device, torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
 
 
 # Modes
