@@ -11,6 +11,7 @@ from codegen import manifest
 from codegen.cache import Verdicts
 from codegen.derive import Plan
 from codegen.diagnostics import Diagnostic
+from codegen.emit import measured
 from codegen.emit.describe import describe
 from codegen.emit.render import render
 from codegen.lowerings import FAMILIES, Lowerings
@@ -70,7 +71,7 @@ def compile_spec(project: Project) -> Result:
 
 def generate(context: Context) -> dict[str, str]:
     """The generated tree of a spec without errors, path by path."""
-    files = render(context.plans, context.lowerings)
+    files = render(context.plans, context.lowerings, context.document.excluded.reasons, context.coverage)
     derived = {plan.name: describe(plan, context.lowerings) for plan in context.plans}
     files[manifest.NAME] = manifest.manifest(context.document.source.text, context.generator, derived, files)
     return files
@@ -80,4 +81,7 @@ def make_context(project: Project) -> Context:
     document = loader.load(project.spec, os.path.relpath(project.spec))
     verdicts = Verdicts(project.root / ".build" / "regen-cache.json" if project.is_the_repository else None)
     generator = manifest.codegen_hash(project.root)
-    return Context(document, torch_schema(), Lowerings(project.families), project.root / "csrc", verdicts, generator)
+    recorded = project.out / measured.NAME
+    coverage = recorded.read_text() if recorded.is_file() else ""
+    lowerings = Lowerings(project.families)
+    return Context(document, torch_schema(), lowerings, project.root / "csrc", verdicts, generator, coverage)

@@ -15,6 +15,7 @@ from torchgen.gen import get_grouped_native_functions, parse_native_yaml
 from torchgen.model import (
     BaseTy,
     BaseType,
+    DispatchKey,
     FunctionSchema,
     ListType,
     NativeFunction,
@@ -62,6 +63,7 @@ class Overload:
     composite_explicit: bool
     structured: bool
     is_view: bool
+    on_cpu: bool = False  # torch's CPU has a kernel for it
 
     @property
     def base(self) -> str:
@@ -87,6 +89,11 @@ class Group:
     def needs_kernel(self) -> bool:
         """Whether a backend has to do something: torch composes the others from these."""
         return not (self.author.composite_implicit or self.author.composite_explicit)
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether torch's CPU computes it by a kernel. Views compute nothing."""
+        return any(member.on_cpu for member in self.members) and not self.author.is_view
 
 
 @dataclass(frozen=True)
@@ -129,12 +136,13 @@ class TorchSchema:
 def torch_schema() -> TorchSchema:
     packaged = Path(torchgen.__file__).parent / "packaged"
     native = packaged / "ATen" / "native"
-    functions = parse_native_yaml(str(native / "native_functions.yaml"), str(native / "tags.yaml")).native_functions
+    parsed = parse_native_yaml(str(native / "native_functions.yaml"), str(native / "tags.yaml"))
+    on_cpu = {str(name) for name in parsed.backend_indices[DispatchKey.CPU].index}
     overloads: dict[str, Overload] = {}
     groups: dict[str, Group] = {}
-    for grouped in get_grouped_native_functions(functions):
+    for grouped in get_grouped_native_functions(parsed.native_functions):
         members = list(grouped.functions()) if isinstance(grouped, NativeFunctionsGroup) else [grouped]
-        described = tuple(_overload(function) for function in members)
+        described = tuple(_overload(function, on_cpu) for function in members)
         group = Group(_author(described), described)
         for member in described:
             overloads[member.name], groups[member.name] = member, group
@@ -161,7 +169,7 @@ def _author(members: tuple[Overload, ...]) -> Overload:
     return min(written or members, key=lambda member: order.index(member.kind))
 
 
-def _overload(function: NativeFunction) -> Overload:
+def _overload(function: NativeFunction, on_cpu: set[str]) -> Overload:
     return Overload(
         str(function.func.name),
         str(function.func),
@@ -172,6 +180,7 @@ def _overload(function: NativeFunction) -> Overload:
         or function.has_composite_explicit_autograd_non_functional_kernel,
         function.structured or function.structured_delegate is not None,
         function.is_view_op,
+        str(function.func.name) in on_cpu,
     )
 
 

@@ -51,7 +51,7 @@ def assert_same_outcome(actual: Callable[[], Any], expected: Callable[[], Any], 
     """Both return the same, or both raise the same type with the same message. Returns the expected outcome."""
     wanted, got = outcome(expected), outcome(actual)
     if isinstance(wanted, Failure) or isinstance(got, Failure):
-        assert got == wanted
+        assert got == wanted, f"{got!r:.300} instead of {wanted!r:.300}"
     else:
         assert_same(got, wanted, **options)
     return wanted

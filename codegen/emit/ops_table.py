@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from codegen.derive import Plan
+from codegen.emit.measured import Measured, cells
 
 
-def rows(plans: list[Plan]) -> list[dict[str, str]]:
-    return [_row(plan) for plan in plans]
+def rows(plans: Sequence[Plan], measured: Sequence[Measured]) -> list[dict[str, str]]:
+    return [_row(plan, [row for row in measured if row.aten == _base(plan)]) for plan in plans]
 
 
-def _row(plan: Plan) -> dict[str, str]:
+def composed(plans: Sequence[Plan], measured: Sequence[Measured]) -> list[dict[str, str]]:
+    """The operators that are no entry's: torch composes them of others."""
+    bases = {_base(plan) for plan in plans}
+    operators = sorted({row.operator for row in measured if row.aten not in bases})
+    return [
+        {"op": f"`{name}`"} | cells(row for row in measured if row.operator == name) for name in operators
+    ]
+
+
+def _base(plan: Plan) -> str:
+    return plan.name.split(".")[0].removesuffix("_")
+
+
+def _row(plan: Plan, measured: Sequence[Measured]) -> dict[str, str]:
     registered = [overload.name for overload, _ in plan.native] or [r.overload.name for r in plan.registrations]
-    return {
+    return cells(measured) | {
         "op": f"`{plan.name}`",
         "registered": ", ".join(f"`{name}`" for name in registered),
         "strategy": _cell(f"`{strategy(plan)}`"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jinja2
 
 from codegen.derive import SHARDS, Plan
-from codegen.emit import cpp, ops_table, python, tests
+from codegen.emit import cpp, measured, ops_table, python, tests
 from codegen.emit.wrap import literal, wrap
 from codegen.lowerings import Lowerings
 from codegen.spec import fields
@@ -18,8 +18,13 @@ from codegen.spec import fields
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
-def render(plans: Sequence[Plan], lowerings: Lowerings) -> dict[str, str]:
-    """The generated tree, path by path, in the order of the entries' names so that moving an entry changes nothing."""
+def render(
+    plans: Sequence[Plan], lowerings: Lowerings, excluded: Mapping[str, str], coverage: str
+) -> dict[str, str]:
+    """The generated tree, path by path, in the order of the entries' names so that moving an entry changes nothing.
+
+    `coverage` is the text of what was measured (see measured.py), which stays as it is.
+    """
     plans = sorted(plans, key=lambda plan: plan.name)
     files = {}
     for number in range(SHARDS):
@@ -34,7 +39,18 @@ def render(plans: Sequence[Plan], lowerings: Lowerings) -> dict[str, str]:
     files["lowerings/ops.py"] = _fill("ops.py", with_entries=True, **python.module(plans, lowerings))
     files["lowerings/__init__.py"] = _fill("lowerings_init.py")
     registered = sum(len(plan.registrations) + len(plan.native) for plan in plans)
-    files["OPS.md"] = _fill("OPS.md", rows=ops_table.rows(plans), registered=registered, reference=fields.reference())
+    found = measured.read(coverage)
+    if coverage:
+        files[measured.NAME] = coverage
+    files["OPS.md"] = _fill(
+        "OPS.md",
+        rows=ops_table.rows(plans, found),
+        composed=ops_table.composed(plans, found),
+        dtypes=sorted({row.dtype for row in found}),
+        excluded=excluded,
+        registered=registered,
+        reference=fields.reference(),
+    )
     files["ops.schema.json"] = json.dumps(fields.json_schema(), indent=2) + "\n"
     return dict(sorted(files.items()))
 

@@ -14,7 +14,8 @@ SETS = {"float": 1e-4, "complex": 1e-4, "number": 1e-4}
 
 @rule("E401")
 def without_reason(context: Context) -> Iterator[Diagnostic]:
-    """A loose tolerance, a skipped test, narrowed dtypes or an autocast policy that is not ATen's, without a reason.
+    """A loose tolerance, a skipped test, narrowed dtypes, an autocast policy that is not ATen's or an excluded op,
+    without a reason.
 
     Whoever reads the entry later must be able to tell a property of the algorithm from a bug that was papered over.
     """
@@ -44,3 +45,6 @@ def without_reason(context: Context) -> Iterator[Diagnostic]:
             message = f"'{entry.name}' leaves ATen's autocast policy without a reason"
             help = f"write autocast: {{policy: {entry.autocast.policy}, reason: '...'}}"
             yield Diagnostic("E401", entry.at("autocast"), message, help)
+    for name, reason in context.document.excluded.reasons.items():
+        if not reason.strip():
+            yield Diagnostic("E401", context.document.excluded.at(name), f"'{name}' is excluded without a reason")

@@ -18,7 +18,8 @@ from codegen.torch_schema import Group, TorchSchema, custom_overload
 @dataclass(frozen=True)
 class Context:
     """Everything that rules look at. `csrc` is where checks and native functions are declared; `verdicts` remembers
-    what the expensive rules said, as long as the `generator` is the same."""
+    what the expensive rules said, as long as the `generator` is the same; `coverage` is what was measured of the ops
+    (see emit/measured.py)."""
 
     document: Document
     torch: TorchSchema
@@ -26,6 +27,7 @@ class Context:
     csrc: Path
     verdicts: Verdicts = field(default_factory=Verdicts)
     generator: str = ""
+    coverage: str = ""
 
     def group(self, entry: Entry) -> Group | None:
         """The group that the entry names the author member of, if there is one."""

@@ -29,6 +29,10 @@ def no_such_overload(context: Context) -> Iterator[Diagnostic]:
             message = f"'aten::{entry.op}' is not an operator of torch {torch.release}{guess}"
             help = f"overloads of {base}: {', '.join(overloads)}" if overloads else None
             yield Diagnostic("E201", entry.at(), message, help)
+    for name in context.document.excluded.reasons:
+        if name not in torch.overloads:
+            message = f"'aten::{name}' is not an operator of torch {torch.release}{did_you_mean(name, torch.overloads)}"
+            yield Diagnostic("E201", context.document.excluded.at(name), message)
     for entry, group in context.known:
         members = [member.name for member in group.members]
         mentioned = {
@@ -75,11 +79,15 @@ def derived_variant(context: Context) -> Iterator[Diagnostic]:
 
 @rule("E203")
 def listed_twice(context: Context) -> Iterator[Diagnostic]:
-    """Two entries for the same op. Only one of them could be registered; keep it."""
+    """Two entries for the same op, or an entry for one that `excluded` says gets none. Only one of them can be true."""
     first: dict[str, Entry] = {}
     for entry in context.document.entries:
         if first.setdefault(entry.name, entry) is not entry:
             message = f"'{entry.name}' is listed twice (first at line {first[entry.name].line})"
+            yield Diagnostic("E203", entry.at(), message, "keep one of the two")
+        if entry.op in context.document.excluded.reasons:
+            line = context.document.excluded.at(entry.op).line + 1
+            message = f"'{entry.op}' has an entry, but 'excluded' says that it gets none (line {line})"
             yield Diagnostic("E203", entry.at(), message, "keep one of the two")
 
 

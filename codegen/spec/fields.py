@@ -224,15 +224,22 @@ STRATEGIES = tuple(field.name for field in FIELDS.values() if field.strategy)
 ENTRY = Record({field.name: field.shape for field in FIELDS.values()})
 
 
+EXCLUDED = Table(Text("a reason"))
+
+
 @dataclass(frozen=True)
 class DocumentKey:
     node: type[yaml.Node]
     expects: str
+    required: bool = True
 
 
 DOCUMENT_KEYS = {
     "torch": DocumentKey(yaml.ScalarNode, 'the minor version of torch that the entries are for, such as "2.13"'),
     "ops": DocumentKey(yaml.SequenceNode, "a list of entries"),
+    "excluded": DocumentKey(
+        yaml.MappingNode, "ops of torch's CPU that get no entry, as an entry would name them, with the reason", False
+    ),
 }
 
 
@@ -250,8 +257,9 @@ def json_schema() -> dict[str, Any]:
         "properties": {
             "torch": {"type": "string", "description": DOCUMENT_KEYS["torch"].expects},
             "ops": {"type": "array", "description": DOCUMENT_KEYS["ops"].expects, "items": entry},
+            "excluded": {"description": DOCUMENT_KEYS["excluded"].expects, **EXCLUDED.json_schema()},
         },
-        "required": list(DOCUMENT_KEYS),
+        "required": [name for name, key in DOCUMENT_KEYS.items() if key.required],
         "additionalProperties": False,
     }
 

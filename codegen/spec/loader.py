@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from codegen.diagnostics import Source, Span
-from codegen.spec.fields import DOCUMENT_KEYS, ENTRY
-from codegen.spec.model import Document, Entry, Marks, Misfit
+from codegen.spec.fields import DOCUMENT_KEYS, ENTRY, EXCLUDED
+from codegen.spec.model import Document, Entry, Excluded, Marks, Misfit
 from codegen.spec.shapes import Reader, pairs, span_of
 
 
@@ -39,12 +39,13 @@ def parse(text: str, name: str = "ops.yaml") -> Document:
         misfits += found
         if entry:
             entries.append(entry)
+    excluded, found = _excluded(top.get("excluded"))
     pin, span = (torch.value, span_of(torch)) if torch else (None, Span(0, 0))
-    return Document(source, pin, span, tuple(entries), tuple(misfits))
+    return Document(source, pin, span, tuple(entries), excluded, (*misfits, *found))
 
 
 def _top_level(root: yaml.Node | None, reader: Reader) -> dict[str, yaml.Node]:
-    """The two keys of the file, where they have the right form."""
+    """The keys of the file, where they have the right form."""
     root = root or yaml.MappingNode("tag:yaml.org,2002:map", [], _START, _START)
     if not isinstance(root, yaml.MappingNode):
         reader.expected("a mapping with " + ", ".join(DOCUMENT_KEYS), root, ())
@@ -57,7 +58,7 @@ def _top_level(root: yaml.Node | None, reader: Reader) -> dict[str, yaml.Node]:
             reader.expected(DOCUMENT_KEYS[key.value].expects, value, (key.value,))
         else:
             top[key.value] = value
-    missing = [name for name in DOCUMENT_KEYS if (name,) not in reader.keys]
+    missing = [name for name, key in DOCUMENT_KEYS.items() if key.required and (name,) not in reader.keys]
     if missing:
         expects = "; ".join(f"{name}: {DOCUMENT_KEYS[name].expects}" for name in missing)
         reader.missing(missing, root, (), expects)
@@ -65,6 +66,14 @@ def _top_level(root: yaml.Node | None, reader: Reader) -> dict[str, yaml.Node]:
 
 
 _START = yaml.Mark("", 0, 0, 0, None, None)
+
+
+def _excluded(node: yaml.Node | None) -> tuple[Excluded, list[Misfit]]:
+    if node is None:
+        return Excluded(), []
+    reader = Reader("'excluded'")
+    reasons = EXCLUDED.read(node, (), reader)
+    return Excluded(reasons, Marks(reader.keys, reader.values)), reader.misfits
 
 
 def _entry(node: yaml.Node) -> tuple[Entry | None, list[Misfit]]:

@@ -167,9 +167,21 @@ class Misfit:
 
 
 @dataclass(frozen=True)
+class Excluded:
+    """The ops that get no entry, with the reason of each."""
+
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    marks: Marks = field(default=Marks(), compare=False)
+
+    def at(self, op: str) -> Span:
+        return self.marks.keys.get((op,), Span(0, 0))
+
+
+@dataclass(frozen=True)
 class Document:
     source: Source
     torch: str | None = None
     torch_span: Span = Span(0, 0)
     entries: tuple[Entry, ...] = ()
+    excluded: Excluded = Excluded()
     misfits: tuple[Misfit, ...] = ()

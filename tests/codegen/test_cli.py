@@ -285,7 +285,7 @@ def test_explain(regen: Regen) -> None:
     assert_expected_inline(
         out,
         """\
-E203: Two entries for the same op. Only one of them could be registered; keep it.
+E203: Two entries for the same op, or an entry for one that `excluded` says gets none. Only one of them can be true.
 """,
     )
     code, _, err = regen("explain", "E30")

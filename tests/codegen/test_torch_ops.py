@@ -209,3 +209,31 @@ def test_E204_spares_composites_with_a_formula() -> None:
 def test_W501_asks_for_no_composites() -> None:
     """The formula of neg calls a method, and nothing that needs an entry of its own."""
     assert diagnose("- {op: neg, lowering: jnp.negative}") == ""
+
+
+def test_excluded_ops_exist_and_have_no_entry() -> None:
+    found = diagnose(
+        """
+        - op: expm1
+          lowering: jnp.expm1
+          promote: int_to_float
+        """,
+        header='torch: "2.13"\nexcluded:\n  _fobar: a test\n  expm1: no reason at all\n  _foobar: ""\nops:\n',
+    )
+    assert_expected_inline(
+        found,
+        """\
+ops.yaml:3:3: E201 'aten::_fobar' is not an operator of torch 2.13; did you mean '_foobar'?
+  |
+3 |   _fobar: a test
+  |   ^^^^^^
+ops.yaml:5:3: E401 '_foobar' is excluded without a reason
+  |
+5 |   _foobar: ""
+  |   ^^^^^^^
+ops.yaml:7:9: E203 'expm1' has an entry, but 'excluded' says that it gets none (line 4)
+  |
+7 |   - op: expm1
+  |         ^^^^^
+  = help: keep one of the two""",
+    )

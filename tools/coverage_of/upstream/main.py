@@ -7,15 +7,15 @@ is excluded; one that crashes the process or takes too long has failed, and the 
 
 import argparse
 import json
-import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
-from runner import Options, Result, run
-from suites import SUITES, named
+from workers import Job, Result, run, share
+
+from upstream.suites import SUITES, Suite, named
 
 COLUMNS = ("collected", "passed", "failed", "skipped", "of collected", "of run", "seconds")
 
@@ -51,11 +51,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def share(part: int, whole: int) -> str:
-    """A percentage, rounded down: 100 means all."""
-    return f"{part * 1000 // whole / 10:.1f}%" if whole else "-"
-
-
 def row(results: Sequence[Result]) -> list[str]:
     counts = sum((result.counts() for result in results), start=Counter())
     passed, failed = counts["passed"], counts["failed"]
@@ -69,31 +64,51 @@ def line(name: str, cells: Iterable[str]) -> str:
     return f"{name:26}" + "".join(f"{cell:>14}" for cell in cells)
 
 
-def write(path: Path, results: dict[str, Result], options: Options) -> None:
+def failures(result: Result) -> list[dict]:
+    lost = {"statement": ""}  # a worker that crashes says of no statement that it did it
+    return [{"test": name} | lost | test for name, test in result.finished.items() if test["outcome"] == "failed"]
+
+
+def write(path: Path, results: dict[str, Result], arguments: argparse.Namespace) -> None:
     files = {
         name: {
             "collected": len(result.collected),
             **{outcome: result.counts()[outcome] for outcome in ("passed", "failed", "skipped")},
             "seconds": result.seconds,
             "broken": result.broken,
-            "failures": result.failures(),
+            "failures": failures(result),
         }
         for name, result in results.items()
     }
-    about = {"torch": torch.__version__, "fallback": options.fallback, "sample": options.every}
+    about = {"torch": torch.__version__, "fallback": arguments.fallback, "sample": arguments.sample}
     path.write_text(json.dumps(about | {"files": files}, indent=1) + "\n")
 
 
-def main() -> int:
-    arguments = parse(sys.argv[1:])
-    options = Options(
-        device=arguments.device,
-        fallback=arguments.fallback,
+def job(suite: Suite, file: Path, arguments: argparse.Namespace) -> Job:
+    return Job(
+        worker=Path(__file__).with_name("worker.py"),
+        request={
+            "file": str(file),
+            "device": arguments.device,
+            "of_class": suite.of_class,
+            "match": arguments.match,
+            "every": arguments.sample,
+        },
+        environment={
+            "TORCHTPU_FALLBACK": arguments.fallback,
+            "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu" if arguments.device == "cpu" else "privateuse1",
+            "PYTORCH_PRINT_REPRO_ON_FAILURE": "0",
+            "PYTHONHASHSEED": "0",
+            "OMP_NUM_THREADS": "1",  # the tensors are small
+        },
+        folder=file.parent,
         timeout=arguments.timeout,
-        match=arguments.match,
-        every=arguments.sample,
         verbose=arguments.verbose,
     )
+
+
+def main(argv: list[str]) -> int:
+    arguments = parse(argv)
     suites = named(arguments.file)
     if not any(suite.find(arguments.checkout) for suite in suites):
         files = " or ".join(suite.file for suite in suites)
@@ -106,21 +121,13 @@ def main() -> int:
         if path is None:
             print(f"{suite.name:26}  not in this checkout", flush=True)
             continue
-        result = results[suite.name] = Result(str(path.resolve()), suite.of_class)
+        result = results[suite.name] = Result()
         try:
-            run(result, options)
+            run(job(suite, path.resolve(), arguments), result)
         finally:  # after each file, and when interrupted in one: the whole takes long
             print(f"{suite.name:26}  {result.broken}" if result.broken else line(suite.name, row([result])), flush=True)
             if arguments.json:
-                write(arguments.json, results, options)
+                write(arguments.json, results, arguments)
     if len(results) > 1:
         print(line("all", row(list(results.values()))))
     return int(any(result.broken or result.counts()["failed"] for result in results.values()))
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the worker and writes what there is, too
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -1,4 +1,10 @@
-"""Runs one test file to its end, whatever its tests do: each crash or hang costs that test and a new worker."""
+"""Runs the parts of a report in worker processes: a crash or a hang costs one part and a new worker.
+
+A worker reads its request, one JSON object, on its standard input, and tells what happens as it happens, one JSON
+object a line on the pipe that the request names, so that nothing is lost with it: {"collected": [PART, ...]}, then for
+each part {"started": PART} and {"finished": PART, "outcome": "passed", "failed" or "skipped", "seconds": ..., ...}; or
+{"broken": MESSAGE} when there is nothing to run.
+"""
 
 import contextlib
 import json
@@ -15,57 +21,53 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-WORKER = Path(__file__).with_name("worker.py")
-# Seconds that a worker may take to import PyTorch and the file; a loaded machine needs a minute for the largest.
+# Seconds that a worker may take to import PyTorch and what it runs; a loaded machine needs a minute for the largest.
 START_LIMIT = 300
 LONGEST_MESSAGE = 1000
+# The exit code of a pytest that has collected nothing, which is no failure.
+NOTHING_COLLECTED = 5
 
 
 @dataclass(frozen=True)
-class Options:
-    """How a file is run."""
+class Job:
+    """What a worker is to do: `request` is what it is told, beside which parts are finished and the pipe to tell on."""
 
-    device: str = "tpu"
-    fallback: str = "error"
-    timeout: float = 120  # seconds a test may take
-    match: str = ""  # pytest's -k
-    every: int = 1  # run only every so manieth test
-    verbose: bool = False  # say of each test what became of it, on stderr
+    worker: Path
+    request: dict
+    environment: dict[str, str]
+    folder: Path  # to run in
+    timeout: float = 120  # seconds a part may take
+    verbose: bool = False  # say of each part what became of it, on stderr
 
 
 @dataclass
 class Result:
-    """What became of a file's tests, or of those of one class in it."""
+    """What became of the parts of a job."""
 
-    file: str
-    of_class: str = ""
     collected: list[str] = field(default_factory=list)
-    finished: dict[str, dict] = field(default_factory=dict)  # test: outcome, seconds, error, statement
+    finished: dict[str, dict] = field(default_factory=dict)  # part: outcome, seconds, error, ...
     broken: str = ""  # why nothing was collected
     seconds: float = 0.0
 
     def counts(self) -> Counter[str]:
-        return Counter(test["outcome"] for test in self.finished.values())
-
-    def failures(self) -> list[dict]:
-        return [{"test": name} | test for name, test in self.finished.items() if test["outcome"] == "failed"]
+        return Counter(part["outcome"] for part in self.finished.values())
 
 
-def run(result: Result, options: Options) -> None:
-    """Starts workers until every test of the file has an outcome. When interrupted, `result` holds what there is."""
+def run(job: Job, result: Result) -> None:
+    """Starts workers until every part has an outcome. When interrupted, `result` holds what there is."""
     start = time.monotonic()
     try:
-        while not _run_worker(result, options):
+        while not _run_worker(job, result):
             pass
     finally:
         result.seconds = round(time.monotonic() - start, 1)
 
 
-def _run_worker(result: Result, options: Options) -> bool:
-    """Runs a worker over the tests without an outcome; whether none are left, or none can be had."""
+def _run_worker(job: Job, result: Result) -> bool:
+    """Runs a worker over the parts without an outcome; whether none are left, or none can be had."""
     before = len(result.finished)
     running = ""
-    with tempfile.TemporaryFile("w+") as errors, _worker(result, options, errors) as (process, pipe):
+    with tempfile.TemporaryFile("w+") as errors, _worker(job, result, errors) as (process, pipe):
         limit = START_LIMIT
         for event in _events(process, pipe, lambda: limit):
             if "broken" in event:
@@ -73,50 +75,42 @@ def _run_worker(result: Result, options: Options) -> bool:
             elif "collected" in event:
                 result.collected = event["collected"]
             elif "started" in event:
-                running, limit = event["started"], options.timeout
+                running, limit = event["started"], job.timeout
             elif "finished" in event:
                 running = ""
-                _finish(result, event.pop("finished"), event, options)
+                _finish(job, result, event.pop("finished"), event)
         hung = process.poll() is None
         how = f"no end after {limit:g} s" if hung else _how_it_ended(process.wait(), errors)
-    left = [test for test in result.collected if test not in result.finished]
+    left = [part for part in result.collected if part not in result.finished]
     if result.broken or not (running or left):
-        if not result.collected and not result.broken and process.returncode not in (0, 5):  # 5: no tests
+        if not result.collected and not result.broken and process.returncode not in (0, NOTHING_COLLECTED):
             result.broken = how
         return True
-    lost = {"outcome": "failed", "seconds": 0.0, "error": how, "statement": ""}
+    lost = {"outcome": "failed", "seconds": 0.0, "error": how}
     if running:
-        _finish(result, running, lost, options)
-    elif len(result.finished) == before:  # it ends by itself, before the first test or between two: give up
-        for test in left:
-            _finish(result, test, lost, options)
+        _finish(job, result, running, lost)
+    elif len(result.finished) == before:  # it ends by itself, before the first part or between two: give up
+        for part in left:
+            _finish(job, result, part, lost)
     return len(result.finished) == len(result.collected)
 
 
-def _finish(result: Result, name: str, test: dict, options: Options) -> None:
-    result.finished[name] = test
-    if options.verbose:
+def _finish(job: Job, result: Result, name: str, part: dict) -> None:
+    result.finished[name] = part
+    if job.verbose:
         count = f"{len(result.finished)}/{len(result.collected)}"
-        print(f"{count:>11} {test['outcome']:8}{test['seconds']:>7.1f} s  {name}", file=sys.stderr, flush=True)
+        print(f"{count:>11} {part['outcome']:8}{part['seconds']:>7.1f} s  {name}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
-def _worker(result: Result, options: Options, errors: IO[str]) -> Iterator[tuple[subprocess.Popen, int]]:
+def _worker(job: Job, result: Result, errors: IO[str]) -> Iterator[tuple[subprocess.Popen, int]]:
     """The process, and the end of the pipe on which it tells what happens. Nothing that it started outlives it."""
     reading, writing = os.pipe()
-    request = {
-        "file": result.file,
-        "device": options.device,
-        "of_class": result.of_class,
-        "finished": list(result.finished),
-        "match": options.match,
-        "every": options.every,
-        "pipe": writing,
-    }
+    request = job.request | {"finished": list(result.finished), "pipe": writing}
     process = subprocess.Popen(
-        [sys.executable, "-P", WORKER],
-        cwd=Path(result.file).parent,
-        env=os.environ | _environment(options),
+        [sys.executable, "-P", job.worker],
+        cwd=job.folder,
+        env=os.environ | job.environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=errors,
@@ -133,16 +127,6 @@ def _worker(result: Result, options: Options, errors: IO[str]) -> Iterator[tuple
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         os.close(reading)
-
-
-def _environment(options: Options) -> dict[str, str]:
-    return {
-        "TORCHTPU_FALLBACK": options.fallback,
-        "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu" if options.device == "cpu" else "privateuse1",
-        "PYTORCH_PRINT_REPRO_ON_FAILURE": "0",
-        "PYTHONHASHSEED": "0",
-        "OMP_NUM_THREADS": "1",  # the tensors are small
-    }
 
 
 def _events(process: subprocess.Popen, pipe: int, limit) -> Iterator[dict]:
@@ -171,3 +155,8 @@ def _how_it_ended(code: int, errors: IO[str]) -> str:
     lines = [line.strip() for line in errors.read().split("Fatal Python error")[0].splitlines() if line.strip()]
     reasons = [line for line in lines if line.startswith("what():") or "Check failed" in line]
     return f"crash: {name}: {(reasons or lines or [''])[-1]}"[:LONGEST_MESSAGE]
+
+
+def share(part: int, whole: int) -> str:
+    """A percentage, rounded down: 100 means all."""
+    return f"{part * 1000 // whole / 10:.1f}%" if whole else "-"
