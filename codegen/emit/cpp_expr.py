@@ -1,10 +1,10 @@
-"""Size expressions of `sizes: {key: ...}` as C++: doubles over the call's numbers, which keep their names."""
+"""Size expressions of `sizes: {key: ...}` as C++ over the call's numbers, which keep their names: SizeNumbers."""
 
 from __future__ import annotations
 
 import ast
 
-FUNCTIONS = {"ceil": "std::ceil", "floor": "std::floor", "abs": "std::abs", "max": "std::max", "min": "std::min"}
+FUNCTIONS = ("ceil", "floor", "abs", "max", "min")
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
@@ -34,7 +34,7 @@ def _cpp(node: ast.expr) -> str:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return f"(-{_cpp(operand)})"
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
-            return f"{FUNCTIONS[name]}({', '.join(_strip(_cpp(arg)) for arg in args)})"
+            return f"{name}({', '.join(_strip(_cpp(arg)) for arg in args)})"
     raise Unsupported(ast.unparse(node))
 
 

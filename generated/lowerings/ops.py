@@ -3286,7 +3286,6 @@ ENTRIES: dict[str, Entry] = {
         "cat",
         (Param("tensors", "Tensor[]", True), Param("dim", "int", False)),
         cat,
-        dims="dim",
         structured=True,
     ),
     "cauchy_": Entry(

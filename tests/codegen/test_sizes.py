@@ -8,8 +8,8 @@ from codegen.emit.cpp_expr import Unsupported, names_in, to_cpp
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
-        ("ceil((end - start) / step)", "std::ceil((end - start) / step)"),
-        ("max(n, 0) * 2", "std::max(n, 0.0) * 2.0"),
+        ("ceil((end - start) / step)", "ceil((end - start) / step)"),
+        ("max(n, 0) * 2", "max(n, 0.0) * 2.0"),
         ("-n + 1", "(-n) + 1.0"),
         ("n", "n"),
     ],

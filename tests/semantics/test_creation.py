@@ -36,3 +36,26 @@ def test_logspace_of_tensors_and_without_a_dtype(device) -> None:
         return [torch.logspace(start, end, 4, device=device) for start, end in bounds]
 
     assert_same(program(device), program("cpu"))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "step"),
+    [(0, 100 * 1449629115440469, 1449629115440469), (0, 2**62 + 1, 2**60), (2**62, 0, -(2**59)), (0, 2**53 + 1, 2**52)],
+)
+def test_arange_counts_integers_exactly(device, start, end, step) -> None:
+    assert_same(torch.arange(start, end, step, device=device), torch.arange(start, end, step))
+
+
+@pytest.mark.parametrize("step", [0.1, 0.3, 1e-3])
+def test_arange_counts_floats_as_the_cpu_does(device, step) -> None:
+    for count in range(1, 40):
+        made = torch.arange(0, count * step, step, device=device)
+        assert made.numel() == torch.arange(0, count * step, step).numel()
+
+
+def test_cat_takes_empty_vectors_for_anything(device) -> None:
+    def program(device: str) -> list[torch.Tensor]:
+        empty, full = torch.ones(0, device=device), torch.ones(2, 3, device=device)
+        return [torch.cat([empty, empty], dim=1), torch.cat([empty, full], dim=1), torch.cat([full, empty], dim=-2)]
+
+    assert_same(program(device), program("cpu"))

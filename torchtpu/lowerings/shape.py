@@ -12,8 +12,8 @@ from torchtpu.lowerings.promotion import Scalar, cast
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """Along `dim`, in the common dtype. Vectors of length 0 fit everywhere: torch's history."""
     dtype = reduce(jnp.promote_types, (tensor.dtype for tensor in tensors))
-    pieces = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors[:1]
-    return jnp.concatenate([cast(piece, dtype) for piece in pieces], axis=dim)
+    pieces = [tensor for tensor in tensors if tensor.shape != (0,)]
+    return jnp.concatenate([cast(piece, dtype) for piece in pieces], axis=dim) if pieces else cast(tensors[0], dtype)
 
 
 def stack(tensors: Sequence[Array], dim: int) -> Array:
