@@ -370,6 +370,10 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"bins", Role::Static}, {"min", Role::Traced, {0}}, {"max", Role::Traced, {0}}}},
       {"histc.out", "histc", false, false, {{"self", Role::Read}, {"bins", Role::Static}, {"min", Role::Traced, {0}},
        {"max", Role::Traced, {0}}, {"out", Role::Write}}},
+      // igammac
+      {"igammac", "igammac", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
+      {"igammac.out", "igammac", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
+      {"igammac_", "igammac", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
       // index_fill.int_Tensor
       {"index_fill.int_Tensor", "index_fill.int_Tensor", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"index", Role::Read}, {"value", Role::Read}}},
@@ -589,6 +593,25 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"lambd", Role::Traced}}},
       {"softshrink_backward.grad_input", "softshrink_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"lambd", Role::Traced}, {"grad_input", Role::Write}}},
+      // special_airy_ai
+      {"special_airy_ai", "special_airy_ai", false, false, {{"x", Role::Read}}},
+      {"special_airy_ai.out", "special_airy_ai", false, false, {{"x", Role::Read}, {"out", Role::Write}}},
+      // special_log_ndtr
+      {"special_log_ndtr", "special_log_ndtr", false, false, {{"self", Role::Read}}},
+      {"special_log_ndtr.out", "special_log_ndtr", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_modified_bessel_i0
+      {"special_modified_bessel_i0", "special_modified_bessel_i0", false, false, {{"self", Role::Read}}},
+      {"special_modified_bessel_i0.out", "special_modified_bessel_i0", false, false,
+       {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_shifted_chebyshev_polynomial_t
+      {"special_shifted_chebyshev_polynomial_t", "special_shifted_chebyshev_polynomial_t", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_shifted_chebyshev_polynomial_t.out", "special_shifted_chebyshev_polynomial_t", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_zeta
+      {"special_zeta", "special_zeta", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
+      {"special_zeta.out", "special_zeta", false, false,
+       {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       // std_mean.correction
       {"std_mean.correction", "std_mean.correction", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"correction", Role::Static}, {"keepdim", Role::Static}}},

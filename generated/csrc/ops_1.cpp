@@ -574,6 +574,30 @@ const std::vector<OpSpec>& specs() {
       {"smooth_l1_loss_backward.grad_input", "smooth_l1_loss_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}, {"beta", Role::Traced},
        {"grad_input", Role::Write}}},
+      // special_bessel_j0
+      {"special_bessel_j0", "special_bessel_j0", false, false, {{"self", Role::Read}}},
+      {"special_bessel_j0.out", "special_bessel_j0", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_i0e
+      {"special_i0e", "special_i0e", false, false, {{"self", Role::Read}}},
+      {"special_i0e.out", "special_i0e", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_modified_bessel_k1
+      {"special_modified_bessel_k1", "special_modified_bessel_k1", false, false, {{"self", Role::Read}}},
+      {"special_modified_bessel_k1.out", "special_modified_bessel_k1", false, false,
+       {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_scaled_modified_bessel_k0
+      {"special_scaled_modified_bessel_k0", "special_scaled_modified_bessel_k0", false, false, {{"x", Role::Read}}},
+      {"special_scaled_modified_bessel_k0.out", "special_scaled_modified_bessel_k0", false, false,
+       {{"x", Role::Read}, {"out", Role::Write}}},
+      // special_shifted_chebyshev_polynomial_v
+      {"special_shifted_chebyshev_polynomial_v", "special_shifted_chebyshev_polynomial_v", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_shifted_chebyshev_polynomial_v.out", "special_shifted_chebyshev_polynomial_v", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_shifted_chebyshev_polynomial_w
+      {"special_shifted_chebyshev_polynomial_w", "special_shifted_chebyshev_polynomial_w", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_shifted_chebyshev_polynomial_w.out", "special_shifted_chebyshev_polynomial_w", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
       // sub.Tensor
       {"sub.Tensor", "sub.Tensor", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}, {checks::alpha_matches_dtype}},

@@ -376,6 +376,10 @@ const std::vector<OpSpec>& specs() {
       {"mul.Tensor", "mul.Tensor", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"mul.out", "mul.Tensor", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"mul_.Tensor", "mul.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // mvlgamma
+      {"mvlgamma", "mvlgamma", false, false, {{"self", Role::Read}, {"p", Role::Static}}},
+      {"mvlgamma.out", "mvlgamma", false, false, {{"self", Role::Read}, {"p", Role::Static}, {"out", Role::Write}}},
+      {"mvlgamma_", "mvlgamma", false, false, {{"self", Role::Write}, {"p", Role::Static}}},
       // native_batch_norm
       {"native_batch_norm", "native_batch_norm", false, false, {{"input", Role::Read}, {"weight", Role::Read},
        {"bias", Role::Read}, {"running_mean", Role::Write}, {"running_var", Role::Write}, {"training", Role::Static},
@@ -517,9 +521,62 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"beta", Role::Traced}, {"threshold", Role::Traced}}},
       {"softplus_backward.grad_input", "softplus_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"beta", Role::Traced}, {"threshold", Role::Traced}, {"grad_input", Role::Write}}},
+      // special_bessel_j1
+      {"special_bessel_j1", "special_bessel_j1", false, false, {{"self", Role::Read}}},
+      {"special_bessel_j1.out", "special_bessel_j1", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_bessel_y0
+      {"special_bessel_y0", "special_bessel_y0", false, false, {{"self", Role::Read}}},
+      {"special_bessel_y0.out", "special_bessel_y0", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_bessel_y1
+      {"special_bessel_y1", "special_bessel_y1", false, false, {{"self", Role::Read}}},
+      {"special_bessel_y1.out", "special_bessel_y1", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_chebyshev_polynomial_t
+      {"special_chebyshev_polynomial_t", "special_chebyshev_polynomial_t", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_chebyshev_polynomial_t.out", "special_chebyshev_polynomial_t", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_chebyshev_polynomial_u
+      {"special_chebyshev_polynomial_u", "special_chebyshev_polynomial_u", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_chebyshev_polynomial_u.out", "special_chebyshev_polynomial_u", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_chebyshev_polynomial_v
+      {"special_chebyshev_polynomial_v", "special_chebyshev_polynomial_v", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_chebyshev_polynomial_v.out", "special_chebyshev_polynomial_v", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
       // special_entr
       {"special_entr", "special_entr", false, true, {{"self", Role::Read}}},
       {"special_entr.out", "special_entr", false, true, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_erfcx
+      {"special_erfcx", "special_erfcx", false, false, {{"self", Role::Read}}},
+      {"special_erfcx.out", "special_erfcx", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_hermite_polynomial_he
+      {"special_hermite_polynomial_he", "special_hermite_polynomial_he", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_hermite_polynomial_he.out", "special_hermite_polynomial_he", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_laguerre_polynomial_l
+      {"special_laguerre_polynomial_l", "special_laguerre_polynomial_l", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_laguerre_polynomial_l.out", "special_laguerre_polynomial_l", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_legendre_polynomial_p
+      {"special_legendre_polynomial_p", "special_legendre_polynomial_p", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_legendre_polynomial_p.out", "special_legendre_polynomial_p", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_modified_bessel_i1
+      {"special_modified_bessel_i1", "special_modified_bessel_i1", false, false, {{"self", Role::Read}}},
+      {"special_modified_bessel_i1.out", "special_modified_bessel_i1", false, false,
+       {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_ndtri
+      {"special_ndtri", "special_ndtri", false, false, {{"self", Role::Read}}},
+      {"special_ndtri.out", "special_ndtri", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_scaled_modified_bessel_k1
+      {"special_scaled_modified_bessel_k1", "special_scaled_modified_bessel_k1", false, false, {{"x", Role::Read}}},
+      {"special_scaled_modified_bessel_k1.out", "special_scaled_modified_bessel_k1", false, false,
+       {{"x", Role::Read}, {"out", Role::Write}}},
       // stack
       {"stack", "stack", false, false, {{"tensors", Role::Read}, {"dim", Role::Static}}},
       {"stack.out", "stack", false, false, {{"tensors", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},

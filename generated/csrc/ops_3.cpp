@@ -280,6 +280,10 @@ const std::vector<OpSpec>& specs() {
       {"i0", "i0", false, false, {{"self", Role::Read}}},
       {"i0.out", "i0", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"i0_", "i0", false, false, {{"self", Role::Write}}},
+      // igamma
+      {"igamma", "igamma", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
+      {"igamma.out", "igamma", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
+      {"igamma_", "igamma", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
       // im2col
       {"im2col", "im2col", false, false, {{"self", Role::Read}, {"kernel_size", Role::Static},
        {"dilation", Role::Static}, {"padding", Role::Static}, {"stride", Role::Static}}},
@@ -471,9 +475,35 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"stable", Role::Static}, {"dim", Role::Static}, {"descending", Role::Static}}},
       {"sort.values_stable", "sort.stable", false, false, {{"self", Role::Read}, {"stable", Role::Static},
        {"dim", Role::Static}, {"descending", Role::Static}, {"values", Role::Write}, {"indices", Role::Write}}},
+      // special_chebyshev_polynomial_w
+      {"special_chebyshev_polynomial_w", "special_chebyshev_polynomial_w", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_chebyshev_polynomial_w.out", "special_chebyshev_polynomial_w", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_hermite_polynomial_h
+      {"special_hermite_polynomial_h", "special_hermite_polynomial_h", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_hermite_polynomial_h.out", "special_hermite_polynomial_h", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
       // special_i1
       {"special_i1", "special_i1", false, false, {{"self", Role::Read}}},
       {"special_i1.out", "special_i1", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_i1e
+      {"special_i1e", "special_i1e", false, false, {{"self", Role::Read}}},
+      {"special_i1e.out", "special_i1e", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_modified_bessel_k0
+      {"special_modified_bessel_k0", "special_modified_bessel_k0", false, false, {{"self", Role::Read}}},
+      {"special_modified_bessel_k0.out", "special_modified_bessel_k0", false, false,
+       {{"self", Role::Read}, {"out", Role::Write}}},
+      // special_shifted_chebyshev_polynomial_u
+      {"special_shifted_chebyshev_polynomial_u", "special_shifted_chebyshev_polynomial_u", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}}},
+      {"special_shifted_chebyshev_polynomial_u.out", "special_shifted_chebyshev_polynomial_u", false, false,
+       {{"x", Role::Read}, {"n", Role::Read}, {"out", Role::Write}}},
+      // special_spherical_bessel_j0
+      {"special_spherical_bessel_j0", "special_spherical_bessel_j0", false, false, {{"x", Role::Read}}},
+      {"special_spherical_bessel_j0.out", "special_spherical_bessel_j0", false, false,
+       {{"x", Role::Read}, {"out", Role::Write}}},
       // special_xlog1py
       {"special_xlog1py", "special_xlog1py", false, true, {{"self", Role::Read}, {"other", Role::Read}}},
       {"special_xlog1py.out", "special_xlog1py", false, true,

@@ -8,6 +8,7 @@ from torchtpu.kernels import attention as attention_kernels
 from torchtpu.lowerings import activation as activation_family
 from torchtpu.lowerings import arithmetic as arithmetic_family
 from torchtpu.lowerings import attention as attention_family
+from torchtpu.lowerings import bessel as bessel_family
 from torchtpu.lowerings import cells as cells_family
 from torchtpu.lowerings import comparison as comparison_family
 from torchtpu.lowerings import convolution as convolution_family
@@ -18,11 +19,14 @@ from torchtpu.lowerings import embedding as embedding_family
 from torchtpu.lowerings import foreach as foreach_family
 from torchtpu.lowerings import gamma as gamma_family
 from torchtpu.lowerings import histogram as histogram_family
+from torchtpu.lowerings import incomplete_gamma as incomplete_gamma_family
 from torchtpu.lowerings import indexing as indexing_family
 from torchtpu.lowerings import loss as loss_family
 from torchtpu.lowerings import matmul as matmul_family
 from torchtpu.lowerings import norm as norm_family
+from torchtpu.lowerings import normal_curve as normal_curve_family
 from torchtpu.lowerings import padding as padding_family
+from torchtpu.lowerings import polynomials as polynomials_family
 from torchtpu.lowerings import pooling as pooling_family
 from torchtpu.lowerings import random as random_family
 from torchtpu.lowerings import rearrange as rearrange_family
@@ -38,6 +42,7 @@ from torchtpu.lowerings import sorting as sorting_family
 from torchtpu.lowerings import transformer as transformer_family
 from torchtpu.lowerings import unique as unique_family
 from torchtpu.lowerings import vjp as vjp_family
+from torchtpu.lowerings import zeta as zeta_family
 from torchtpu.lowerings.pallas import Kernel
 from torchtpu.miss.entry import Entry, Param
 
@@ -1225,6 +1230,16 @@ def i0(self):
     return elementwise_family.i0(self=self)
 
 
+def igamma(self, other):
+    # igamma
+    return incomplete_gamma_family.igamma(self=self, other=other)
+
+
+def igammac(self, other):
+    # igammac
+    return incomplete_gamma_family.igammac(self=self, other=other)
+
+
 def im2col(self, kernel_size, dilation, padding, stride):
     # im2col
     return sliding_family.im2col(self=self, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
@@ -1628,6 +1643,11 @@ def multinomial(key, self, num_samples, replacement):
 def mv(self, vec):
     # mv
     return matmul_family.mv(self=self, vec=vec)
+
+
+def mvlgamma(self, p):
+    # mvlgamma
+    return gamma_family.mvlgamma(self=self, p=p)
 
 
 def nan_to_num(self, nan, posinf, neginf):
@@ -2109,9 +2129,159 @@ def sort_stable(self, stable, dim, descending):
     return sorting_family.sort(self=self, stable=stable, dim=dim, descending=descending)
 
 
+def special_airy_ai(x):
+    # special_airy_ai
+    return bessel_family.airy_ai(x=x)
+
+
+def special_bessel_j0(self):
+    # special_bessel_j0
+    return bessel_family.j0(self=self)
+
+
+def special_bessel_j1(self):
+    # special_bessel_j1
+    return bessel_family.j1(self=self)
+
+
+def special_bessel_y0(self):
+    # special_bessel_y0
+    return bessel_family.y0(self=self)
+
+
+def special_bessel_y1(self):
+    # special_bessel_y1
+    return bessel_family.y1(self=self)
+
+
+def special_chebyshev_polynomial_t(x, n):
+    # special_chebyshev_polynomial_t
+    return polynomials_family.chebyshev_t(x=x, n=n)
+
+
+def special_chebyshev_polynomial_u(x, n):
+    # special_chebyshev_polynomial_u
+    return polynomials_family.chebyshev_u(x=x, n=n)
+
+
+def special_chebyshev_polynomial_v(x, n):
+    # special_chebyshev_polynomial_v
+    return polynomials_family.chebyshev_v(x=x, n=n)
+
+
+def special_chebyshev_polynomial_w(x, n):
+    # special_chebyshev_polynomial_w
+    return polynomials_family.chebyshev_w(x=x, n=n)
+
+
+def special_erfcx(self):
+    # special_erfcx
+    return normal_curve_family.erfcx(self=self)
+
+
+def special_hermite_polynomial_h(x, n):
+    # special_hermite_polynomial_h
+    return polynomials_family.hermite_h(x=x, n=n)
+
+
+def special_hermite_polynomial_he(x, n):
+    # special_hermite_polynomial_he
+    return polynomials_family.hermite_he(x=x, n=n)
+
+
+def special_i0e(self):
+    # special_i0e
+    return lax.bessel_i0e(self)
+
+
 def special_i1(self):
     # special_i1
     return elementwise_family.i1(self=self)
+
+
+def special_i1e(self):
+    # special_i1e
+    return lax.bessel_i1e(self)
+
+
+def special_laguerre_polynomial_l(x, n):
+    # special_laguerre_polynomial_l
+    return polynomials_family.laguerre_l(x=x, n=n)
+
+
+def special_legendre_polynomial_p(x, n):
+    # special_legendre_polynomial_p
+    return polynomials_family.legendre_p(x=x, n=n)
+
+
+def special_log_ndtr(self):
+    # special_log_ndtr
+    return normal_curve_family.log_ndtr(self=self)
+
+
+def special_modified_bessel_i0(self):
+    # special_modified_bessel_i0
+    return elementwise_family.i0(self=self)
+
+
+def special_modified_bessel_i1(self):
+    # special_modified_bessel_i1
+    return elementwise_family.i1(self=self)
+
+
+def special_modified_bessel_k0(self):
+    # special_modified_bessel_k0
+    return bessel_family.k0(self=self)
+
+
+def special_modified_bessel_k1(self):
+    # special_modified_bessel_k1
+    return bessel_family.k1(self=self)
+
+
+def special_ndtri(self):
+    # special_ndtri
+    return normal_curve_family.ndtri(self=self)
+
+
+def special_scaled_modified_bessel_k0(x):
+    # special_scaled_modified_bessel_k0
+    return bessel_family.scaled_k0(x=x)
+
+
+def special_scaled_modified_bessel_k1(x):
+    # special_scaled_modified_bessel_k1
+    return bessel_family.scaled_k1(x=x)
+
+
+def special_shifted_chebyshev_polynomial_t(x, n):
+    # special_shifted_chebyshev_polynomial_t
+    return polynomials_family.shifted_chebyshev_t(x=x, n=n)
+
+
+def special_shifted_chebyshev_polynomial_u(x, n):
+    # special_shifted_chebyshev_polynomial_u
+    return polynomials_family.shifted_chebyshev_u(x=x, n=n)
+
+
+def special_shifted_chebyshev_polynomial_v(x, n):
+    # special_shifted_chebyshev_polynomial_v
+    return polynomials_family.shifted_chebyshev_v(x=x, n=n)
+
+
+def special_shifted_chebyshev_polynomial_w(x, n):
+    # special_shifted_chebyshev_polynomial_w
+    return polynomials_family.shifted_chebyshev_w(x=x, n=n)
+
+
+def special_spherical_bessel_j0(x):
+    # special_spherical_bessel_j0
+    return bessel_family.spherical_j0(x=x)
+
+
+def special_zeta(self, other):
+    # special_zeta
+    return zeta_family.zeta(self=self, other=other)
 
 
 def sqrt(self):
@@ -3914,6 +4084,22 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         structured=True,
     ),
+    "igamma": Entry(
+        "igamma",
+        (Param("self", "Tensor", True), Param("other", "Tensor", True)),
+        igamma,
+        promote="int_to_float",
+        promoted=("self", "other"),
+        structured=True,
+    ),
+    "igammac": Entry(
+        "igammac",
+        (Param("self", "Tensor", True), Param("other", "Tensor", True)),
+        igammac,
+        promote="int_to_float",
+        promoted=("self", "other"),
+        structured=True,
+    ),
     "im2col": Entry(
         "im2col",
         (Param("self", "Tensor", True), Param("kernel_size", "int[]", False), Param("dilation", "int[]", False),
@@ -4481,6 +4667,13 @@ ENTRIES: dict[str, Entry] = {
         "mv",
         (Param("self", "Tensor", True), Param("vec", "Tensor", True)),
         mv,
+    ),
+    "mvlgamma": Entry(
+        "mvlgamma",
+        (Param("self", "Tensor", True), Param("p", "int", False)),
+        mvlgamma,
+        promote="int_to_float",
+        promoted=("self",),
     ),
     "nan_to_num": Entry(
         "nan_to_num",
@@ -5158,12 +5351,116 @@ ENTRIES: dict[str, Entry] = {
         dims="dim",
         structured=True,
     ),
+    "special_airy_ai": Entry(
+        "special_airy_ai",
+        (Param("x", "Tensor", True),),
+        special_airy_ai,
+        promote="int_to_float",
+        promoted=("x",),
+        structured=True,
+    ),
+    "special_bessel_j0": Entry(
+        "special_bessel_j0",
+        (Param("self", "Tensor", True),),
+        special_bessel_j0,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_bessel_j1": Entry(
+        "special_bessel_j1",
+        (Param("self", "Tensor", True),),
+        special_bessel_j1,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_bessel_y0": Entry(
+        "special_bessel_y0",
+        (Param("self", "Tensor", True),),
+        special_bessel_y0,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_bessel_y1": Entry(
+        "special_bessel_y1",
+        (Param("self", "Tensor", True),),
+        special_bessel_y1,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_chebyshev_polynomial_t": Entry(
+        "special_chebyshev_polynomial_t",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_chebyshev_polynomial_t,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_chebyshev_polynomial_u": Entry(
+        "special_chebyshev_polynomial_u",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_chebyshev_polynomial_u,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_chebyshev_polynomial_v": Entry(
+        "special_chebyshev_polynomial_v",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_chebyshev_polynomial_v,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_chebyshev_polynomial_w": Entry(
+        "special_chebyshev_polynomial_w",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_chebyshev_polynomial_w,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
     "special_entr": Entry(
         "special_entr",
         (Param("self", "Tensor", True),),
         None,
         decompose=True,
         promote="default",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_erfcx": Entry(
+        "special_erfcx",
+        (Param("self", "Tensor", True),),
+        special_erfcx,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_hermite_polynomial_h": Entry(
+        "special_hermite_polynomial_h",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_hermite_polynomial_h,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_hermite_polynomial_he": Entry(
+        "special_hermite_polynomial_he",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_hermite_polynomial_he,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_i0e": Entry(
+        "special_i0e",
+        (Param("self", "Tensor", True),),
+        special_i0e,
+        promote="int_to_float",
         promoted=("self",),
         structured=True,
     ),
@@ -5175,12 +5472,148 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         structured=True,
     ),
+    "special_i1e": Entry(
+        "special_i1e",
+        (Param("self", "Tensor", True),),
+        special_i1e,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_laguerre_polynomial_l": Entry(
+        "special_laguerre_polynomial_l",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_laguerre_polynomial_l,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_legendre_polynomial_p": Entry(
+        "special_legendre_polynomial_p",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_legendre_polynomial_p,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_log_ndtr": Entry(
+        "special_log_ndtr",
+        (Param("self", "Tensor", True),),
+        special_log_ndtr,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_modified_bessel_i0": Entry(
+        "special_modified_bessel_i0",
+        (Param("self", "Tensor", True),),
+        special_modified_bessel_i0,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_modified_bessel_i1": Entry(
+        "special_modified_bessel_i1",
+        (Param("self", "Tensor", True),),
+        special_modified_bessel_i1,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_modified_bessel_k0": Entry(
+        "special_modified_bessel_k0",
+        (Param("self", "Tensor", True),),
+        special_modified_bessel_k0,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_modified_bessel_k1": Entry(
+        "special_modified_bessel_k1",
+        (Param("self", "Tensor", True),),
+        special_modified_bessel_k1,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_ndtri": Entry(
+        "special_ndtri",
+        (Param("self", "Tensor", True),),
+        special_ndtri,
+        promote="int_to_float",
+        promoted=("self",),
+        structured=True,
+    ),
+    "special_scaled_modified_bessel_k0": Entry(
+        "special_scaled_modified_bessel_k0",
+        (Param("x", "Tensor", True),),
+        special_scaled_modified_bessel_k0,
+        promote="int_to_float",
+        promoted=("x",),
+        structured=True,
+    ),
+    "special_scaled_modified_bessel_k1": Entry(
+        "special_scaled_modified_bessel_k1",
+        (Param("x", "Tensor", True),),
+        special_scaled_modified_bessel_k1,
+        promote="int_to_float",
+        promoted=("x",),
+        structured=True,
+    ),
+    "special_shifted_chebyshev_polynomial_t": Entry(
+        "special_shifted_chebyshev_polynomial_t",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_shifted_chebyshev_polynomial_t,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_shifted_chebyshev_polynomial_u": Entry(
+        "special_shifted_chebyshev_polynomial_u",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_shifted_chebyshev_polynomial_u,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_shifted_chebyshev_polynomial_v": Entry(
+        "special_shifted_chebyshev_polynomial_v",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_shifted_chebyshev_polynomial_v,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_shifted_chebyshev_polynomial_w": Entry(
+        "special_shifted_chebyshev_polynomial_w",
+        (Param("x", "Tensor", True), Param("n", "Tensor", True)),
+        special_shifted_chebyshev_polynomial_w,
+        promote="int_to_float",
+        promoted=("x", "n"),
+        structured=True,
+    ),
+    "special_spherical_bessel_j0": Entry(
+        "special_spherical_bessel_j0",
+        (Param("x", "Tensor", True),),
+        special_spherical_bessel_j0,
+        promote="int_to_float",
+        promoted=("x",),
+        structured=True,
+    ),
     "special_xlog1py": Entry(
         "special_xlog1py",
         (Param("self", "Tensor", True), Param("other", "Tensor", True)),
         None,
         decompose=True,
         promote="default",
+        promoted=("self", "other"),
+        structured=True,
+    ),
+    "special_zeta": Entry(
+        "special_zeta",
+        (Param("self", "Tensor", True), Param("other", "Tensor", True)),
+        special_zeta,
+        promote="int_to_float",
         promoted=("self", "other"),
         structured=True,
     ),
@@ -6124,6 +6557,12 @@ OVERLOADS: dict[str, str] = {
     "i0": "i0",
     "i0.out": "i0",
     "i0_": "i0",
+    "igamma": "igamma",
+    "igamma.out": "igamma",
+    "igamma_": "igamma",
+    "igammac": "igammac",
+    "igammac.out": "igammac",
+    "igammac_": "igammac",
     "im2col": "im2col",
     "im2col.out": "im2col",
     "index.Tensor": "index.Tensor",
@@ -6311,6 +6750,9 @@ OVERLOADS: dict[str, str] = {
     "multinomial.out": "multinomial",
     "mv": "mv",
     "mv.out": "mv",
+    "mvlgamma": "mvlgamma",
+    "mvlgamma.out": "mvlgamma",
+    "mvlgamma_": "mvlgamma",
     "nan_to_num": "nan_to_num",
     "nan_to_num.out": "nan_to_num",
     "nan_to_num_": "nan_to_num",
@@ -6526,12 +6968,72 @@ OVERLOADS: dict[str, str] = {
     "softshrink_backward.grad_input": "softshrink_backward",
     "sort.stable": "sort.stable",
     "sort.values_stable": "sort.stable",
+    "special_airy_ai": "special_airy_ai",
+    "special_airy_ai.out": "special_airy_ai",
+    "special_bessel_j0": "special_bessel_j0",
+    "special_bessel_j0.out": "special_bessel_j0",
+    "special_bessel_j1": "special_bessel_j1",
+    "special_bessel_j1.out": "special_bessel_j1",
+    "special_bessel_y0": "special_bessel_y0",
+    "special_bessel_y0.out": "special_bessel_y0",
+    "special_bessel_y1": "special_bessel_y1",
+    "special_bessel_y1.out": "special_bessel_y1",
+    "special_chebyshev_polynomial_t": "special_chebyshev_polynomial_t",
+    "special_chebyshev_polynomial_t.out": "special_chebyshev_polynomial_t",
+    "special_chebyshev_polynomial_u": "special_chebyshev_polynomial_u",
+    "special_chebyshev_polynomial_u.out": "special_chebyshev_polynomial_u",
+    "special_chebyshev_polynomial_v": "special_chebyshev_polynomial_v",
+    "special_chebyshev_polynomial_v.out": "special_chebyshev_polynomial_v",
+    "special_chebyshev_polynomial_w": "special_chebyshev_polynomial_w",
+    "special_chebyshev_polynomial_w.out": "special_chebyshev_polynomial_w",
     "special_entr": "special_entr",
     "special_entr.out": "special_entr",
+    "special_erfcx": "special_erfcx",
+    "special_erfcx.out": "special_erfcx",
+    "special_hermite_polynomial_h": "special_hermite_polynomial_h",
+    "special_hermite_polynomial_h.out": "special_hermite_polynomial_h",
+    "special_hermite_polynomial_he": "special_hermite_polynomial_he",
+    "special_hermite_polynomial_he.out": "special_hermite_polynomial_he",
+    "special_i0e": "special_i0e",
+    "special_i0e.out": "special_i0e",
     "special_i1": "special_i1",
     "special_i1.out": "special_i1",
+    "special_i1e": "special_i1e",
+    "special_i1e.out": "special_i1e",
+    "special_laguerre_polynomial_l": "special_laguerre_polynomial_l",
+    "special_laguerre_polynomial_l.out": "special_laguerre_polynomial_l",
+    "special_legendre_polynomial_p": "special_legendre_polynomial_p",
+    "special_legendre_polynomial_p.out": "special_legendre_polynomial_p",
+    "special_log_ndtr": "special_log_ndtr",
+    "special_log_ndtr.out": "special_log_ndtr",
+    "special_modified_bessel_i0": "special_modified_bessel_i0",
+    "special_modified_bessel_i0.out": "special_modified_bessel_i0",
+    "special_modified_bessel_i1": "special_modified_bessel_i1",
+    "special_modified_bessel_i1.out": "special_modified_bessel_i1",
+    "special_modified_bessel_k0": "special_modified_bessel_k0",
+    "special_modified_bessel_k0.out": "special_modified_bessel_k0",
+    "special_modified_bessel_k1": "special_modified_bessel_k1",
+    "special_modified_bessel_k1.out": "special_modified_bessel_k1",
+    "special_ndtri": "special_ndtri",
+    "special_ndtri.out": "special_ndtri",
+    "special_scaled_modified_bessel_k0": "special_scaled_modified_bessel_k0",
+    "special_scaled_modified_bessel_k0.out": "special_scaled_modified_bessel_k0",
+    "special_scaled_modified_bessel_k1": "special_scaled_modified_bessel_k1",
+    "special_scaled_modified_bessel_k1.out": "special_scaled_modified_bessel_k1",
+    "special_shifted_chebyshev_polynomial_t": "special_shifted_chebyshev_polynomial_t",
+    "special_shifted_chebyshev_polynomial_t.out": "special_shifted_chebyshev_polynomial_t",
+    "special_shifted_chebyshev_polynomial_u": "special_shifted_chebyshev_polynomial_u",
+    "special_shifted_chebyshev_polynomial_u.out": "special_shifted_chebyshev_polynomial_u",
+    "special_shifted_chebyshev_polynomial_v": "special_shifted_chebyshev_polynomial_v",
+    "special_shifted_chebyshev_polynomial_v.out": "special_shifted_chebyshev_polynomial_v",
+    "special_shifted_chebyshev_polynomial_w": "special_shifted_chebyshev_polynomial_w",
+    "special_shifted_chebyshev_polynomial_w.out": "special_shifted_chebyshev_polynomial_w",
+    "special_spherical_bessel_j0": "special_spherical_bessel_j0",
+    "special_spherical_bessel_j0.out": "special_spherical_bessel_j0",
     "special_xlog1py": "special_xlog1py",
     "special_xlog1py.out": "special_xlog1py",
+    "special_zeta": "special_zeta",
+    "special_zeta.out": "special_zeta",
     "sqrt": "sqrt",
     "sqrt.out": "sqrt",
     "sqrt_": "sqrt",

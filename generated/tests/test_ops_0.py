@@ -418,6 +418,12 @@ class TestHistc(OpTest):
     overloads = ("histc", "histc.out")
 
 
+class TestIgammac(OpTest):
+    entry = "igammac"
+    aten = "igammac"
+    overloads = ("igammac", "igammac.out", "igammac_")
+
+
 class TestIndexFillIntTensor(OpTest):
     entry = "index_fill.int_Tensor"
     aten = "index_fill"
@@ -676,6 +682,36 @@ class TestSoftshrinkBackward(OpTest):
     entry = "softshrink_backward"
     aten = "softshrink_backward"
     overloads = ("softshrink_backward", "softshrink_backward.grad_input")
+
+
+class TestSpecialAiryAi(OpTest):
+    entry = "special_airy_ai"
+    aten = "special_airy_ai"
+    overloads = ("special_airy_ai", "special_airy_ai.out")
+
+
+class TestSpecialLogNdtr(OpTest):
+    entry = "special_log_ndtr"
+    aten = "special_log_ndtr"
+    overloads = ("special_log_ndtr", "special_log_ndtr.out")
+
+
+class TestSpecialModifiedBesselI0(OpTest):
+    entry = "special_modified_bessel_i0"
+    aten = "special_modified_bessel_i0"
+    overloads = ("special_modified_bessel_i0", "special_modified_bessel_i0.out")
+
+
+class TestSpecialShiftedChebyshevPolynomialT(OpTest):
+    entry = "special_shifted_chebyshev_polynomial_t"
+    aten = "special_shifted_chebyshev_polynomial_t"
+    overloads = ("special_shifted_chebyshev_polynomial_t", "special_shifted_chebyshev_polynomial_t.out")
+
+
+class TestSpecialZeta(OpTest):
+    entry = "special_zeta"
+    aten = "special_zeta"
+    overloads = ("special_zeta", "special_zeta.out")
 
 
 class TestStdMeanCorrection(OpTest):

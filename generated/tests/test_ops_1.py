@@ -651,6 +651,42 @@ class TestSmoothL1LossBackward(OpTest):
     overloads = ("smooth_l1_loss_backward", "smooth_l1_loss_backward.grad_input")
 
 
+class TestSpecialBesselJ0(OpTest):
+    entry = "special_bessel_j0"
+    aten = "special_bessel_j0"
+    overloads = ("special_bessel_j0", "special_bessel_j0.out")
+
+
+class TestSpecialI0e(OpTest):
+    entry = "special_i0e"
+    aten = "special_i0e"
+    overloads = ("special_i0e", "special_i0e.out")
+
+
+class TestSpecialModifiedBesselK1(OpTest):
+    entry = "special_modified_bessel_k1"
+    aten = "special_modified_bessel_k1"
+    overloads = ("special_modified_bessel_k1", "special_modified_bessel_k1.out")
+
+
+class TestSpecialScaledModifiedBesselK0(OpTest):
+    entry = "special_scaled_modified_bessel_k0"
+    aten = "special_scaled_modified_bessel_k0"
+    overloads = ("special_scaled_modified_bessel_k0", "special_scaled_modified_bessel_k0.out")
+
+
+class TestSpecialShiftedChebyshevPolynomialV(OpTest):
+    entry = "special_shifted_chebyshev_polynomial_v"
+    aten = "special_shifted_chebyshev_polynomial_v"
+    overloads = ("special_shifted_chebyshev_polynomial_v", "special_shifted_chebyshev_polynomial_v.out")
+
+
+class TestSpecialShiftedChebyshevPolynomialW(OpTest):
+    entry = "special_shifted_chebyshev_polynomial_w"
+    aten = "special_shifted_chebyshev_polynomial_w"
+    overloads = ("special_shifted_chebyshev_polynomial_w", "special_shifted_chebyshev_polynomial_w.out")
+
+
 class TestSubTensor(OpTest):
     entry = "sub.Tensor"
     aten = "sub"

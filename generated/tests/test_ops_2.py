@@ -430,6 +430,12 @@ class TestMulTensor(OpTest):
     overloads = ("mul.Tensor", "mul.out", "mul_.Tensor")
 
 
+class TestMvlgamma(OpTest):
+    entry = "mvlgamma"
+    aten = "mvlgamma"
+    overloads = ("mvlgamma", "mvlgamma.out", "mvlgamma_")
+
+
 class TestNativeBatchNorm(OpTest):
     entry = "native_batch_norm"
     aten = "native_batch_norm"
@@ -610,10 +616,88 @@ class TestSoftplusBackward(OpTest):
     overloads = ("softplus_backward", "softplus_backward.grad_input")
 
 
+class TestSpecialBesselJ1(OpTest):
+    entry = "special_bessel_j1"
+    aten = "special_bessel_j1"
+    overloads = ("special_bessel_j1", "special_bessel_j1.out")
+
+
+class TestSpecialBesselY0(OpTest):
+    entry = "special_bessel_y0"
+    aten = "special_bessel_y0"
+    overloads = ("special_bessel_y0", "special_bessel_y0.out")
+
+
+class TestSpecialBesselY1(OpTest):
+    entry = "special_bessel_y1"
+    aten = "special_bessel_y1"
+    overloads = ("special_bessel_y1", "special_bessel_y1.out")
+
+
+class TestSpecialChebyshevPolynomialT(OpTest):
+    entry = "special_chebyshev_polynomial_t"
+    aten = "special_chebyshev_polynomial_t"
+    overloads = ("special_chebyshev_polynomial_t", "special_chebyshev_polynomial_t.out")
+
+
+class TestSpecialChebyshevPolynomialU(OpTest):
+    entry = "special_chebyshev_polynomial_u"
+    aten = "special_chebyshev_polynomial_u"
+    overloads = ("special_chebyshev_polynomial_u", "special_chebyshev_polynomial_u.out")
+
+
+class TestSpecialChebyshevPolynomialV(OpTest):
+    entry = "special_chebyshev_polynomial_v"
+    aten = "special_chebyshev_polynomial_v"
+    overloads = ("special_chebyshev_polynomial_v", "special_chebyshev_polynomial_v.out")
+
+
 class TestSpecialEntr(OpTest):
     entry = "special_entr"
     aten = "special_entr"
     overloads = ("special_entr", "special_entr.out")
+
+
+class TestSpecialErfcx(OpTest):
+    entry = "special_erfcx"
+    aten = "special_erfcx"
+    overloads = ("special_erfcx", "special_erfcx.out")
+
+
+class TestSpecialHermitePolynomialHe(OpTest):
+    entry = "special_hermite_polynomial_he"
+    aten = "special_hermite_polynomial_he"
+    overloads = ("special_hermite_polynomial_he", "special_hermite_polynomial_he.out")
+
+
+class TestSpecialLaguerrePolynomialL(OpTest):
+    entry = "special_laguerre_polynomial_l"
+    aten = "special_laguerre_polynomial_l"
+    overloads = ("special_laguerre_polynomial_l", "special_laguerre_polynomial_l.out")
+
+
+class TestSpecialLegendrePolynomialP(OpTest):
+    entry = "special_legendre_polynomial_p"
+    aten = "special_legendre_polynomial_p"
+    overloads = ("special_legendre_polynomial_p", "special_legendre_polynomial_p.out")
+
+
+class TestSpecialModifiedBesselI1(OpTest):
+    entry = "special_modified_bessel_i1"
+    aten = "special_modified_bessel_i1"
+    overloads = ("special_modified_bessel_i1", "special_modified_bessel_i1.out")
+
+
+class TestSpecialNdtri(OpTest):
+    entry = "special_ndtri"
+    aten = "special_ndtri"
+    overloads = ("special_ndtri", "special_ndtri.out")
+
+
+class TestSpecialScaledModifiedBesselK1(OpTest):
+    entry = "special_scaled_modified_bessel_k1"
+    aten = "special_scaled_modified_bessel_k1"
+    overloads = ("special_scaled_modified_bessel_k1", "special_scaled_modified_bessel_k1.out")
 
 
 class TestStack(OpTest):

@@ -332,6 +332,12 @@ class TestI0(OpTest):
     overloads = ("i0", "i0.out", "i0_")
 
 
+class TestIgamma(OpTest):
+    entry = "igamma"
+    aten = "igamma"
+    overloads = ("igamma", "igamma.out", "igamma_")
+
+
 class TestIm2col(OpTest):
     entry = "im2col"
     aten = "im2col"
@@ -571,10 +577,46 @@ class TestSortStable(OpTest):
     overloads = ("sort.stable", "sort.values_stable")
 
 
+class TestSpecialChebyshevPolynomialW(OpTest):
+    entry = "special_chebyshev_polynomial_w"
+    aten = "special_chebyshev_polynomial_w"
+    overloads = ("special_chebyshev_polynomial_w", "special_chebyshev_polynomial_w.out")
+
+
+class TestSpecialHermitePolynomialH(OpTest):
+    entry = "special_hermite_polynomial_h"
+    aten = "special_hermite_polynomial_h"
+    overloads = ("special_hermite_polynomial_h", "special_hermite_polynomial_h.out")
+
+
 class TestSpecialI1(OpTest):
     entry = "special_i1"
     aten = "special_i1"
     overloads = ("special_i1", "special_i1.out")
+
+
+class TestSpecialI1e(OpTest):
+    entry = "special_i1e"
+    aten = "special_i1e"
+    overloads = ("special_i1e", "special_i1e.out")
+
+
+class TestSpecialModifiedBesselK0(OpTest):
+    entry = "special_modified_bessel_k0"
+    aten = "special_modified_bessel_k0"
+    overloads = ("special_modified_bessel_k0", "special_modified_bessel_k0.out")
+
+
+class TestSpecialShiftedChebyshevPolynomialU(OpTest):
+    entry = "special_shifted_chebyshev_polynomial_u"
+    aten = "special_shifted_chebyshev_polynomial_u"
+    overloads = ("special_shifted_chebyshev_polynomial_u", "special_shifted_chebyshev_polynomial_u.out")
+
+
+class TestSpecialSphericalBesselJ0(OpTest):
+    entry = "special_spherical_bessel_j0"
+    aten = "special_spherical_bessel_j0"
+    overloads = ("special_spherical_bessel_j0", "special_spherical_bessel_j0.out")
 
 
 class TestSpecialXlog1py(OpTest):

@@ -4,20 +4,17 @@ The kernels of ATen are followed step by step where their rounding shows, which 
 """
 
 import math
-from functools import reduce
-from operator import add, mul
 
 import jax.numpy as jnp
 from jax import Array, lax
 
 from torchtpu.lowerings.promotion import where
+from torchtpu.lowerings.series import polynomial
+from torchtpu.lowerings.zeta import zeta
 
-# The Bernoulli numbers B2, B4, ..., B24.
-_BERNOULLI = (
-    1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
-    43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730,
-)  # fmt: skip
-_LARGE = 10  # where the series have all digits of float64
+# The Bernoulli numbers B2, B4, ..., B14.
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
+_LARGE = 10  # where the series has all digits of float64
 
 
 def digamma(self: Array) -> Array:
@@ -35,8 +32,8 @@ def _digamma_of_positive(x: Array) -> Array:
         small = x < _LARGE
         total, x = where(small, total - 1 / x, total), where(small, x + 1, x)
     square = 1 / (x * x)
-    coefficients = [number / (2 * k) for k, number in enumerate(_BERNOULLI[:7], 1)]
-    return total + jnp.log(x) - 0.5 / x - square * _polynomial(coefficients, square)
+    coefficients = [number / (2 * k) for k, number in enumerate(_BERNOULLI, 1)]
+    return total + jnp.log(x) - 0.5 / x - square * polynomial(coefficients[::-1], square)
 
 
 def _pi_cotangent(x: Array) -> Array:
@@ -54,7 +51,7 @@ def polygamma(n: int, self: Array) -> Array:
         return _trigamma(self)
     factorial = math.factorial(n)
     factor = factorial if factorial <= float(jnp.finfo(self.dtype).max) else math.inf
-    return (-1) ** (n + 1) * factor * _zeta(n + 1, self)
+    return (-1) ** (n + 1) * factor * zeta(lax.full_like(self, n + 1), self)
 
 
 def _trigamma(x: Array) -> Array:
@@ -70,47 +67,6 @@ def _trigamma(x: Array) -> Array:
     return where(reflect, -total, total)
 
 
-def _zeta(s: int, x: Array) -> Array:
-    """Hurwitz's zeta function: the sum of (x + k)^-s over k = 0, 1, ...; infinite at 0, -1, -2, ...
-
-    Of a negative x it is the sum over all integers k, which depends on the distance to the nearest pole only, without
-    the sum of those beyond. Nothing large cancels, and each of the sums is over positive numbers.
-    """
-    distance = jnp.abs(x - jnp.round(x))
-    positive = _zeta_of_positive(s, where(x > 0, x, 1 - x))
-    farther = _zeta_of_positive(s, 1 + distance), _zeta_of_positive(s, 2 - distance)
-    if s % 2 == 0:
-        negative = _power(distance, -s) + _power(1 - distance, -s) + (sum(farther) - positive)
-    else:
-        side = where(x > jnp.round(x), jnp.ones_like(x), -1)
-        negative = side * (_nearest_two(s, distance) + (farther[0] - farther[1])) + positive
-    value = where(x > 0, positive, negative)
-    return where((x <= 0) & (x == jnp.floor(x)), jnp.inf, value)
-
-
-def _nearest_two(s: int, distance: Array) -> Array:
-    """distance^-s - (1 - distance)^-s, which cancel half-way between two poles."""
-    ratio = (2 * distance - 1) / (1 - distance)  # of the two bases, less one
-    return _power(distance, -s) * -jnp.expm1(s * jnp.log1p(ratio))
-
-
-def _zeta_of_positive(s: int, x: Array) -> Array:
-    """The first terms, added from the smallest on to the Euler-Maclaurin sum of the rest."""
-    end = x + _LARGE
-    factors = [reduce(mul, range(s, s + 2 * k - 1)) / math.factorial(2 * k) for k in range(1, len(_BERNOULLI) + 1)]
-    series = _polynomial([number * factor for number, factor in zip(_BERNOULLI, factors)], 1 / (end * end))
-    rest = _power(end, 1 - s) * (1 / (s - 1) + (0.5 + series / end) / end)
-    return reduce(add, [_power(x + k, -s) for k in reversed(range(_LARGE))], rest)
-
-
-def _power(x: Array, exponent: int) -> Array:
-    """Rounded once, where lax.integer_pow rounds each product."""
-    return lax.pow(x, lax.full_like(x, exponent))
-
-
-def _polynomial(coefficients: list[float], x: Array) -> Array:
-    """coefficients[0] + coefficients[1] x + ..."""
-    total = jnp.zeros_like(x)
-    for coefficient in reversed(coefficients):
-        total = total * x + coefficient
-    return total
+def mvlgamma(self: Array, p: int) -> Array:
+    """The logarithm of the gamma function of symmetric p x p matrices."""
+    return sum((lax.lgamma(self - j / 2) for j in range(p)), jnp.full_like(self, p * (p - 1) / 4 * math.log(math.pi)))
