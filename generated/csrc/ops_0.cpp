@@ -19,6 +19,13 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"output_size", Role::Static}}},
       {"_adaptive_avg_pool2d.out", "_adaptive_avg_pool2d", false, false,
        {{"self", Role::Read}, {"output_size", Role::Static}, {"out", Role::Write}}},
+      // _amp_foreach_non_finite_check_and_unscale_
+      {"_amp_foreach_non_finite_check_and_unscale", "_amp_foreach_non_finite_check_and_unscale_", false, false,
+       {{"self", Role::Read}, {"found_inf", Role::Read}, {"inv_scale", Role::Read}}},
+      {"_amp_foreach_non_finite_check_and_unscale.out", "_amp_foreach_non_finite_check_and_unscale_", false, false,
+       {{"self", Role::Read}, {"found_inf", Role::Write}, {"inv_scale", Role::Read}, {"out", Role::Write}}},
+      {"_amp_foreach_non_finite_check_and_unscale_", "_amp_foreach_non_finite_check_and_unscale_", false, false,
+       {{"self", Role::Write}, {"found_inf", Role::Write}, {"inv_scale", Role::Read}}},
       // _foreach_add.List
       {"_foreach_add.List", "_foreach_add.List", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
@@ -45,6 +52,10 @@ const std::vector<OpSpec>& specs() {
        {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"scalars", Role::Traced}, {"out", Role::Write}}},
       {"_foreach_addcmul_.ScalarList", "_foreach_addcmul.ScalarList", false, false,
        {{"self", Role::Write}, {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"scalars", Role::Traced}}},
+      // _foreach_atan
+      {"_foreach_atan", "_foreach_atan", false, false, {{"self", Role::Read}}},
+      {"_foreach_atan.out", "_foreach_atan", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_atan_", "_foreach_atan", false, false, {{"self", Role::Write}}},
       // _foreach_clamp_max.List
       {"_foreach_clamp_max.List", "_foreach_clamp_max.List", false, false,
        {{"self", Role::Read}, {"other", Role::Read}}},
@@ -85,6 +96,10 @@ const std::vector<OpSpec>& specs() {
       {"_foreach_div.Tensor_out", "_foreach_div.Tensor", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"_foreach_div_.Tensor", "_foreach_div.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // _foreach_erf
+      {"_foreach_erf", "_foreach_erf", false, false, {{"self", Role::Read}}},
+      {"_foreach_erf.out", "_foreach_erf", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_erf_", "_foreach_erf", false, false, {{"self", Role::Write}}},
       // _foreach_exp
       {"_foreach_exp", "_foreach_exp", false, false, {{"self", Role::Read}}},
       {"_foreach_exp.out", "_foreach_exp", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -103,6 +118,10 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"tensors1", Role::Read}, {"weight", Role::Traced}, {"out", Role::Write}}},
       {"_foreach_lerp_.ScalarList", "_foreach_lerp.ScalarList", false, false,
        {{"self", Role::Write}, {"tensors1", Role::Read}, {"weight", Role::Traced}}},
+      // _foreach_lgamma
+      {"_foreach_lgamma", "_foreach_lgamma", false, false, {{"self", Role::Read}}},
+      {"_foreach_lgamma.out", "_foreach_lgamma", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_lgamma_", "_foreach_lgamma", false, false, {{"self", Role::Write}}},
       // _foreach_maximum.Scalar
       {"_foreach_maximum.Scalar", "_foreach_maximum.Scalar", false, false,
        {{"self", Role::Read}, {"scalar", Role::Traced}}},
@@ -118,10 +137,60 @@ const std::vector<OpSpec>& specs() {
       // _foreach_pow.ScalarAndTensor
       {"_foreach_pow.ScalarAndTensor", "_foreach_pow.ScalarAndTensor", false, false,
        {{"self", Role::Traced}, {"exponent", Role::Read}}},
+      // _foreach_round
+      {"_foreach_round", "_foreach_round", false, false, {{"self", Role::Read}}},
+      {"_foreach_round.out", "_foreach_round", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_round_", "_foreach_round", false, false, {{"self", Role::Write}}},
       // _foreach_sqrt
       {"_foreach_sqrt", "_foreach_sqrt", false, false, {{"self", Role::Read}}},
       {"_foreach_sqrt.out", "_foreach_sqrt", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"_foreach_sqrt_", "_foreach_sqrt", false, false, {{"self", Role::Write}}},
+      // _foreach_trunc
+      {"_foreach_trunc", "_foreach_trunc", false, false, {{"self", Role::Read}}},
+      {"_foreach_trunc.out", "_foreach_trunc", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_trunc_", "_foreach_trunc", false, false, {{"self", Role::Write}}},
+      // _fused_adagrad_.tensor_lr
+      {"_fused_adagrad.tensor_lr", "_fused_adagrad_.tensor_lr", false, false, {{"self", Role::Read},
+       {"grads", Role::Read}, {"state_sums", Role::Read}, {"state_steps", Role::Read}, {"lr", Role::Read},
+       {"lr_decay", Role::Traced}, {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      {"_fused_adagrad.tensor_lr_out", "_fused_adagrad_.tensor_lr", false, false, {{"self", Role::Read},
+       {"grads", Role::Write}, {"state_sums", Role::Write}, {"state_steps", Role::Read}, {"lr", Role::Read},
+       {"lr_decay", Role::Traced}, {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}, {"out", Role::Write}}},
+      {"_fused_adagrad_.tensor_lr", "_fused_adagrad_.tensor_lr", false, false, {{"self", Role::Write},
+       {"grads", Role::Write}, {"state_sums", Role::Write}, {"state_steps", Role::Read}, {"lr", Role::Read},
+       {"lr_decay", Role::Traced}, {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      // _fused_adam_
+      {"_fused_adam", "_fused_adam_", false, false, {{"self", Role::Read}, {"grads", Role::Read},
+       {"exp_avgs", Role::Read}, {"exp_avg_sqs", Role::Read}, {"max_exp_avg_sqs", Role::Read},
+       {"state_steps", Role::Read}, {"lr", Role::Traced}, {"beta1", Role::Traced}, {"beta2", Role::Static},
+       {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced}, {"amsgrad", Role::Static},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      {"_fused_adam.out", "_fused_adam_", false, false, {{"self", Role::Read}, {"grads", Role::Write},
+       {"exp_avgs", Role::Write}, {"exp_avg_sqs", Role::Write}, {"max_exp_avg_sqs", Role::Write},
+       {"state_steps", Role::Read}, {"lr", Role::Traced}, {"beta1", Role::Traced}, {"beta2", Role::Static},
+       {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced}, {"amsgrad", Role::Static},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}, {"out", Role::Write}}},
+      {"_fused_adam_", "_fused_adam_", false, false, {{"self", Role::Write}, {"grads", Role::Write},
+       {"exp_avgs", Role::Write}, {"exp_avg_sqs", Role::Write}, {"max_exp_avg_sqs", Role::Write},
+       {"state_steps", Role::Read}, {"lr", Role::Traced}, {"beta1", Role::Traced}, {"beta2", Role::Static},
+       {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced}, {"amsgrad", Role::Static},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      // _fused_sgd_
+      {"_fused_sgd", "_fused_sgd_", false, false, {{"self", Role::Read}, {"grads", Role::Read},
+       {"momentum_buffer_list", Role::Read}, {"weight_decay", Role::Traced, {0}}, {"momentum", Role::Traced},
+       {"lr", Role::Traced}, {"dampening", Role::Traced}, {"nesterov", Role::Static}, {"maximize", Role::Static},
+       {"is_first_step", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      {"_fused_sgd.out", "_fused_sgd_", false, false, {{"self", Role::Read}, {"grads", Role::Write},
+       {"momentum_buffer_list", Role::Write}, {"weight_decay", Role::Traced, {0}}, {"momentum", Role::Traced},
+       {"lr", Role::Traced}, {"dampening", Role::Traced}, {"nesterov", Role::Static}, {"maximize", Role::Static},
+       {"is_first_step", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}, {"out", Role::Write}}},
+      {"_fused_sgd_", "_fused_sgd_", false, false, {{"self", Role::Write}, {"grads", Role::Write},
+       {"momentum_buffer_list", Role::Write}, {"weight_decay", Role::Traced, {0}}, {"momentum", Role::Traced},
+       {"lr", Role::Traced}, {"dampening", Role::Traced}, {"nesterov", Role::Static}, {"maximize", Role::Static},
+       {"is_first_step", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
       // _histogramdd_bin_edges
       {"_histogramdd_bin_edges", "_histogramdd_bin_edges", false, false, {{"self", Role::Read}, {"bins", Role::Static},
        {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static}}},

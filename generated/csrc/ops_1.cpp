@@ -56,6 +56,10 @@ const std::vector<OpSpec>& specs() {
        {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"value", Role::Traced, {1}}, {"out", Role::Write}}},
       {"_foreach_addcdiv_.Scalar", "_foreach_addcdiv.Scalar", false, false,
        {{"self", Role::Write}, {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"value", Role::Traced, {1}}}},
+      // _foreach_asin
+      {"_foreach_asin", "_foreach_asin", false, false, {{"self", Role::Read}}},
+      {"_foreach_asin.out", "_foreach_asin", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_asin_", "_foreach_asin", false, false, {{"self", Role::Write}}},
       // _foreach_clamp_min.List
       {"_foreach_clamp_min.List", "_foreach_clamp_min.List", false, false,
        {{"self", Role::Read}, {"other", Role::Read}}},
@@ -63,11 +67,26 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"_foreach_clamp_min_.List", "_foreach_clamp_min.List", false, false,
        {{"self", Role::Write}, {"other", Role::Read}}},
+      // _foreach_cos
+      {"_foreach_cos", "_foreach_cos", false, false, {{"self", Role::Read}}},
+      {"_foreach_cos.out", "_foreach_cos", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_cos_", "_foreach_cos", false, false, {{"self", Role::Write}}},
       // _foreach_div.List
       {"_foreach_div.List", "_foreach_div.List", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"_foreach_div.List_out", "_foreach_div.List", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"_foreach_div_.List", "_foreach_div.List", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // _foreach_erfc
+      {"_foreach_erfc", "_foreach_erfc", false, false, {{"self", Role::Read}}},
+      {"_foreach_erfc.out", "_foreach_erfc", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_erfc_", "_foreach_erfc", false, false, {{"self", Role::Write}}},
+      // _foreach_log2
+      {"_foreach_log2", "_foreach_log2", false, false, {{"self", Role::Read}}},
+      {"_foreach_log2.out", "_foreach_log2", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_log2_", "_foreach_log2", false, false, {{"self", Role::Write}}},
+      // _foreach_max
+      {"_foreach_max", "_foreach_max", false, false, {{"self", Role::Read}}},
+      {"_foreach_max.out", "_foreach_max", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       // _foreach_minimum.List
       {"_foreach_minimum.List", "_foreach_minimum.List", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"_foreach_minimum.List_out", "_foreach_minimum.List", false, false,
@@ -104,6 +123,14 @@ const std::vector<OpSpec>& specs() {
       {"_foreach_reciprocal", "_foreach_reciprocal", false, false, {{"self", Role::Read}}},
       {"_foreach_reciprocal.out", "_foreach_reciprocal", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"_foreach_reciprocal_", "_foreach_reciprocal", false, false, {{"self", Role::Write}}},
+      // _foreach_sigmoid
+      {"_foreach_sigmoid", "_foreach_sigmoid", false, false, {{"self", Role::Read}}},
+      {"_foreach_sigmoid.out", "_foreach_sigmoid", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_sigmoid_", "_foreach_sigmoid", false, false, {{"self", Role::Write}}},
+      // _foreach_tanh
+      {"_foreach_tanh", "_foreach_tanh", false, false, {{"self", Role::Read}}},
+      {"_foreach_tanh.out", "_foreach_tanh", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_tanh_", "_foreach_tanh", false, false, {{"self", Role::Write}}},
       // _foreach_zero_
       {"_foreach_zero", "_foreach_zero_", false, false, {{"self", Role::Read}}},
       {"_foreach_zero.out", "_foreach_zero_", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

@@ -47,6 +47,10 @@ const std::vector<OpSpec>& specs() {
        {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"scalars", Role::Read}, {"out", Role::Write}}},
       {"_foreach_addcmul_.Tensor", "_foreach_addcmul.Tensor", false, false,
        {{"self", Role::Write}, {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"scalars", Role::Read}}},
+      // _foreach_ceil
+      {"_foreach_ceil", "_foreach_ceil", false, false, {{"self", Role::Read}}},
+      {"_foreach_ceil.out", "_foreach_ceil", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_ceil_", "_foreach_ceil", false, false, {{"self", Role::Write}}},
       // _foreach_clamp_min.Scalar
       {"_foreach_clamp_min.Scalar", "_foreach_clamp_min.Scalar", false, false,
        {{"self", Role::Read}, {"scalar", Role::Traced}}},
@@ -54,11 +58,31 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"scalar", Role::Traced}, {"out", Role::Write}}},
       {"_foreach_clamp_min_.Scalar", "_foreach_clamp_min.Scalar", false, false,
        {{"self", Role::Write}, {"scalar", Role::Traced}}},
+      // _foreach_clone
+      {"_foreach_clone", "_foreach_clone", false, false, {{"self", Role::Read}, {"memory_format", Role::Static}}},
+      {"_foreach_clone.out", "_foreach_clone", false, false,
+       {{"self", Role::Read}, {"memory_format", Role::Static}, {"out", Role::Write}}},
+      // _foreach_cosh
+      {"_foreach_cosh", "_foreach_cosh", false, false, {{"self", Role::Read}}},
+      {"_foreach_cosh.out", "_foreach_cosh", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_cosh_", "_foreach_cosh", false, false, {{"self", Role::Write}}},
       // _foreach_div.Scalar
       {"_foreach_div.Scalar", "_foreach_div.Scalar", false, false, {{"self", Role::Read}, {"scalar", Role::Traced}}},
       {"_foreach_div.Scalar_out", "_foreach_div.Scalar", false, false,
        {{"self", Role::Read}, {"scalar", Role::Traced}, {"out", Role::Write}}},
       {"_foreach_div_.Scalar", "_foreach_div.Scalar", false, false, {{"self", Role::Write}, {"scalar", Role::Traced}}},
+      // _foreach_frac
+      {"_foreach_frac", "_foreach_frac", false, false, {{"self", Role::Read}}},
+      {"_foreach_frac.out", "_foreach_frac", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_frac_", "_foreach_frac", false, false, {{"self", Role::Write}}},
+      // _foreach_log
+      {"_foreach_log", "_foreach_log", false, false, {{"self", Role::Read}}},
+      {"_foreach_log.out", "_foreach_log", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_log_", "_foreach_log", false, false, {{"self", Role::Write}}},
+      // _foreach_log1p
+      {"_foreach_log1p", "_foreach_log1p", false, false, {{"self", Role::Read}}},
+      {"_foreach_log1p.out", "_foreach_log1p", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_log1p_", "_foreach_log1p", false, false, {{"self", Role::Write}}},
       // _foreach_maximum.List
       {"_foreach_maximum.List", "_foreach_maximum.List", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"_foreach_maximum.List_out", "_foreach_maximum.List", false, false,
@@ -85,6 +109,8 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"scalars", Role::Traced}, {"out", Role::Write}}},
       {"_foreach_minimum_.ScalarList", "_foreach_minimum.ScalarList", false, false,
        {{"self", Role::Write}, {"scalars", Role::Traced}}},
+      // _foreach_mm
+      {"_foreach_mm", "_foreach_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}}},
       // _foreach_mul.ScalarList
       {"_foreach_mul.ScalarList", "_foreach_mul.ScalarList", false, false,
        {{"self", Role::Read}, {"scalars", Role::Traced}}},
@@ -102,6 +128,47 @@ const std::vector<OpSpec>& specs() {
       {"_foreach_pow.List_out", "_foreach_pow.List", false, false,
        {{"self", Role::Read}, {"exponent", Role::Read}, {"out", Role::Write}}},
       {"_foreach_pow_.List", "_foreach_pow.List", false, false, {{"self", Role::Write}, {"exponent", Role::Read}}},
+      // _foreach_rsqrt
+      {"_foreach_rsqrt", "_foreach_rsqrt", false, false, {{"self", Role::Read}}},
+      {"_foreach_rsqrt.out", "_foreach_rsqrt", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_rsqrt_", "_foreach_rsqrt", false, false, {{"self", Role::Write}}},
+      // _foreach_sinh
+      {"_foreach_sinh", "_foreach_sinh", false, false, {{"self", Role::Read}}},
+      {"_foreach_sinh.out", "_foreach_sinh", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_sinh_", "_foreach_sinh", false, false, {{"self", Role::Write}}},
+      // _foreach_tan
+      {"_foreach_tan", "_foreach_tan", false, false, {{"self", Role::Read}}},
+      {"_foreach_tan.out", "_foreach_tan", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      {"_foreach_tan_", "_foreach_tan", false, false, {{"self", Role::Write}}},
+      // _fused_adamw_
+      {"_fused_adamw", "_fused_adamw_", false, false, {{"self", Role::Read}, {"grads", Role::Read},
+       {"exp_avgs", Role::Read}, {"exp_avg_sqs", Role::Read}, {"max_exp_avg_sqs", Role::Read},
+       {"state_steps", Role::Read}, {"lr", Role::Traced}, {"beta1", Role::Traced}, {"beta2", Role::Static},
+       {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced}, {"amsgrad", Role::Static},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      {"_fused_adamw.out", "_fused_adamw_", false, false, {{"self", Role::Read}, {"grads", Role::Write},
+       {"exp_avgs", Role::Write}, {"exp_avg_sqs", Role::Write}, {"max_exp_avg_sqs", Role::Write},
+       {"state_steps", Role::Read}, {"lr", Role::Traced}, {"beta1", Role::Traced}, {"beta2", Role::Static},
+       {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced}, {"amsgrad", Role::Static},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}, {"out", Role::Write}}},
+      {"_fused_adamw_", "_fused_adamw_", false, false, {{"self", Role::Write}, {"grads", Role::Write},
+       {"exp_avgs", Role::Write}, {"exp_avg_sqs", Role::Write}, {"max_exp_avg_sqs", Role::Write},
+       {"state_steps", Role::Read}, {"lr", Role::Traced}, {"beta1", Role::Traced}, {"beta2", Role::Static},
+       {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced}, {"amsgrad", Role::Static},
+       {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      // _fused_sgd_.tensor_lr
+      {"_fused_sgd.tensor_lr", "_fused_sgd_.tensor_lr", false, false, {{"self", Role::Read}, {"grads", Role::Read},
+       {"momentum_buffer_list", Role::Read}, {"weight_decay", Role::Traced, {0}}, {"momentum", Role::Traced},
+       {"lr", Role::Read}, {"dampening", Role::Traced}, {"nesterov", Role::Static}, {"maximize", Role::Static},
+       {"is_first_step", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      {"_fused_sgd.tensor_lr_out", "_fused_sgd_.tensor_lr", false, false, {{"self", Role::Read}, {"grads", Role::Write},
+       {"momentum_buffer_list", Role::Write}, {"weight_decay", Role::Traced, {0}}, {"momentum", Role::Traced},
+       {"lr", Role::Read}, {"dampening", Role::Traced}, {"nesterov", Role::Static}, {"maximize", Role::Static},
+       {"is_first_step", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}, {"out", Role::Write}}},
+      {"_fused_sgd_.tensor_lr", "_fused_sgd_.tensor_lr", false, false, {{"self", Role::Write}, {"grads", Role::Write},
+       {"momentum_buffer_list", Role::Write}, {"weight_decay", Role::Traced, {0}}, {"momentum", Role::Traced},
+       {"lr", Role::Read}, {"dampening", Role::Traced}, {"nesterov", Role::Static}, {"maximize", Role::Static},
+       {"is_first_step", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
       // _histogramdd_from_bin_cts
       {"_histogramdd_from_bin_cts", "_histogramdd_from_bin_cts", false, false, {{"self", Role::Read},
        {"bins", Role::Static}, {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static}}},

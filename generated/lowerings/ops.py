@@ -25,6 +25,7 @@ from torchtpu.lowerings import loss as loss_family
 from torchtpu.lowerings import matmul as matmul_family
 from torchtpu.lowerings import norm as norm_family
 from torchtpu.lowerings import normal_curve as normal_curve_family
+from torchtpu.lowerings import optimizer as optimizer_family
 from torchtpu.lowerings import padding as padding_family
 from torchtpu.lowerings import polynomials as polynomials_family
 from torchtpu.lowerings import pooling as pooling_family
@@ -106,6 +107,18 @@ def _aminmax_dim(self, dim, keepdim):
     return reduction_family.aminmax(self=self, dim=dim, keepdim=keepdim)
 
 
+def _amp_foreach_non_finite_check_and_unscale_(self, found_inf, inv_scale):
+    # _amp_foreach_non_finite_check_and_unscale_
+    return optimizer_family.check_and_unscale(self=self, found_inf=found_inf, inv_scale=inv_scale)
+
+
+def _amp_update_scale_(self, growth_tracker, found_inf, scale_growth_factor, scale_backoff_factor, growth_interval):
+    # _amp_update_scale_
+    return optimizer_family.update_scale(self=self, growth_tracker=growth_tracker, found_inf=found_inf,
+        scale_growth_factor=scale_growth_factor, scale_backoff_factor=scale_backoff_factor,
+        growth_interval=growth_interval)
+
+
 def _conj_physical(self):
     # _conj_physical
     return jnp.conj(self)
@@ -114,6 +127,11 @@ def _conj_physical(self):
 def _foreach_abs(self):
     # _foreach_abs
     return foreach_family.abs(self=self)
+
+
+def _foreach_acos(self):
+    # _foreach_acos
+    return foreach_family.acos(self=self)
 
 
 def _foreach_add_List(self, other, alpha):
@@ -166,6 +184,21 @@ def _foreach_addcmul_Tensor(self, tensor1, tensor2, scalars):
     return foreach_family.addcmul_scalars(self=self, tensor1=tensor1, tensor2=tensor2, scalars=scalars)
 
 
+def _foreach_asin(self):
+    # _foreach_asin
+    return foreach_family.asin(self=self)
+
+
+def _foreach_atan(self):
+    # _foreach_atan
+    return foreach_family.atan(self=self)
+
+
+def _foreach_ceil(self):
+    # _foreach_ceil
+    return foreach_family.ceil(self=self)
+
+
 def _foreach_clamp_max_List(self, other):
     # _foreach_clamp_max.List
     return foreach_family.minimum(self=self, other=other)
@@ -196,9 +229,24 @@ def _foreach_clamp_min_ScalarList(self, scalars):
     return foreach_family.maximum_scalars(self=self, scalars=scalars)
 
 
+def _foreach_clone(self):
+    # _foreach_clone
+    return foreach_family.clone(self=self)
+
+
 def _foreach_copy(self, src, non_blocking):
     # _foreach_copy
     return foreach_family.copy(self=self, src=src, non_blocking=non_blocking)
+
+
+def _foreach_cos(self):
+    # _foreach_cos
+    return foreach_family.cos(self=self)
+
+
+def _foreach_cosh(self):
+    # _foreach_cosh
+    return foreach_family.cosh(self=self)
 
 
 def _foreach_div_List(self, other):
@@ -221,9 +269,34 @@ def _foreach_div_Tensor(self, other):
     return foreach_family.div(self=self, other=other)
 
 
+def _foreach_erf(self):
+    # _foreach_erf
+    return foreach_family.erf(self=self)
+
+
+def _foreach_erfc(self):
+    # _foreach_erfc
+    return foreach_family.erfc(self=self)
+
+
 def _foreach_exp(self):
     # _foreach_exp
     return foreach_family.exp(self=self)
+
+
+def _foreach_expm1(self):
+    # _foreach_expm1
+    return foreach_family.expm1(self=self)
+
+
+def _foreach_floor(self):
+    # _foreach_floor
+    return foreach_family.floor(self=self)
+
+
+def _foreach_frac(self):
+    # _foreach_frac
+    return foreach_family.frac(self=self)
 
 
 def _foreach_lerp_List(self, tensors1, weights):
@@ -239,6 +312,36 @@ def _foreach_lerp_Scalar(self, tensors1, weight):
 def _foreach_lerp_ScalarList(self, tensors1, weight):
     # _foreach_lerp.ScalarList
     return foreach_family.lerp_scalar(self=self, tensors1=tensors1, weight=weight)
+
+
+def _foreach_lgamma(self):
+    # _foreach_lgamma
+    return foreach_family.lgamma(self=self)
+
+
+def _foreach_log(self):
+    # _foreach_log
+    return foreach_family.log(self=self)
+
+
+def _foreach_log10(self):
+    # _foreach_log10
+    return foreach_family.log10(self=self)
+
+
+def _foreach_log1p(self):
+    # _foreach_log1p
+    return foreach_family.log1p(self=self)
+
+
+def _foreach_log2(self):
+    # _foreach_log2
+    return foreach_family.log2(self=self)
+
+
+def _foreach_max(self):
+    # _foreach_max
+    return foreach_family.max(self=self)
 
 
 def _foreach_maximum_List(self, other):
@@ -269,6 +372,11 @@ def _foreach_minimum_Scalar(self, scalar):
 def _foreach_minimum_ScalarList(self, scalars):
     # _foreach_minimum.ScalarList
     return foreach_family.minimum_scalars(self=self, scalars=scalars)
+
+
+def _foreach_mm(self, mat2):
+    # _foreach_mm
+    return foreach_family.mm(self=self, mat2=mat2)
 
 
 def _foreach_mul_List(self, other):
@@ -321,14 +429,44 @@ def _foreach_pow_ScalarList(self, exponent):
     return foreach_family.pow(self=self, exponent=exponent)
 
 
+def _foreach_powsum_Scalar(self, ord, dtype):
+    # _foreach_powsum.Scalar
+    return foreach_family.powsum(self=self, ord=ord, dtype=dtype)
+
+
 def _foreach_reciprocal(self):
     # _foreach_reciprocal
     return foreach_family.reciprocal(self=self)
 
 
+def _foreach_round(self):
+    # _foreach_round
+    return foreach_family.round(self=self)
+
+
+def _foreach_rsqrt(self):
+    # _foreach_rsqrt
+    return foreach_family.rsqrt(self=self)
+
+
+def _foreach_sigmoid(self):
+    # _foreach_sigmoid
+    return foreach_family.sigmoid(self=self)
+
+
 def _foreach_sign(self):
     # _foreach_sign
     return foreach_family.sign(self=self)
+
+
+def _foreach_sin(self):
+    # _foreach_sin
+    return foreach_family.sin(self=self)
+
+
+def _foreach_sinh(self):
+    # _foreach_sinh
+    return foreach_family.sinh(self=self)
 
 
 def _foreach_sqrt(self):
@@ -351,9 +489,92 @@ def _foreach_sub_ScalarList(self, scalars):
     return foreach_family.sub_scalars(self=self, scalars=scalars)
 
 
+def _foreach_tan(self):
+    # _foreach_tan
+    return foreach_family.tan(self=self)
+
+
+def _foreach_tanh(self):
+    # _foreach_tanh
+    return foreach_family.tanh(self=self)
+
+
+def _foreach_trunc(self):
+    # _foreach_trunc
+    return foreach_family.trunc(self=self)
+
+
 def _foreach_zero_(self):
     # _foreach_zero_
     return foreach_family.zero(self=self)
+
+
+def _fused_adagrad_(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale,
+    found_inf):
+    # _fused_adagrad_
+    return optimizer_family.adagrad(self=self, grads=grads, state_sums=state_sums, state_steps=state_steps, lr=lr,
+        lr_decay=lr_decay, weight_decay=weight_decay, eps=eps, maximize=maximize, grad_scale=grad_scale,
+        found_inf=found_inf)
+
+
+def _fused_adagrad__tensor_lr(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize,
+    grad_scale, found_inf):
+    # _fused_adagrad_.tensor_lr
+    return optimizer_family.adagrad_tensor_lr(self=self, grads=grads, state_sums=state_sums, state_steps=state_steps,
+        lr=lr, lr_decay=lr_decay, weight_decay=weight_decay, eps=eps, maximize=maximize, grad_scale=grad_scale,
+        found_inf=found_inf)
+
+
+def _fused_adam_(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps,
+    amsgrad, maximize, grad_scale, found_inf):
+    # _fused_adam_
+    return optimizer_family.adam(self=self, grads=grads, exp_avgs=exp_avgs, exp_avg_sqs=exp_avg_sqs,
+        max_exp_avg_sqs=max_exp_avg_sqs, state_steps=state_steps, lr=lr, beta1=beta1, beta2=beta2,
+        weight_decay=weight_decay, eps=eps, amsgrad=amsgrad, maximize=maximize, grad_scale=grad_scale,
+        found_inf=found_inf)
+
+
+def _fused_adam__tensor_lr(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2,
+    weight_decay, eps, amsgrad, maximize, grad_scale, found_inf):
+    # _fused_adam_.tensor_lr
+    return optimizer_family.adam(self=self, grads=grads, exp_avgs=exp_avgs, exp_avg_sqs=exp_avg_sqs,
+        max_exp_avg_sqs=max_exp_avg_sqs, state_steps=state_steps, lr=lr, beta1=beta1, beta2=beta2,
+        weight_decay=weight_decay, eps=eps, amsgrad=amsgrad, maximize=maximize, grad_scale=grad_scale,
+        found_inf=found_inf)
+
+
+def _fused_adamw_(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps,
+    amsgrad, maximize, grad_scale, found_inf):
+    # _fused_adamw_
+    return optimizer_family.adamw(self=self, grads=grads, exp_avgs=exp_avgs, exp_avg_sqs=exp_avg_sqs,
+        max_exp_avg_sqs=max_exp_avg_sqs, state_steps=state_steps, lr=lr, beta1=beta1, beta2=beta2,
+        weight_decay=weight_decay, eps=eps, amsgrad=amsgrad, maximize=maximize, grad_scale=grad_scale,
+        found_inf=found_inf)
+
+
+def _fused_adamw__tensor_lr(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2,
+    weight_decay, eps, amsgrad, maximize, grad_scale, found_inf):
+    # _fused_adamw_.tensor_lr
+    return optimizer_family.adamw(self=self, grads=grads, exp_avgs=exp_avgs, exp_avg_sqs=exp_avg_sqs,
+        max_exp_avg_sqs=max_exp_avg_sqs, state_steps=state_steps, lr=lr, beta1=beta1, beta2=beta2,
+        weight_decay=weight_decay, eps=eps, amsgrad=amsgrad, maximize=maximize, grad_scale=grad_scale,
+        found_inf=found_inf)
+
+
+def _fused_sgd_(self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize,
+    is_first_step, grad_scale, found_inf):
+    # _fused_sgd_
+    return optimizer_family.sgd(self=self, grads=grads, momentum_buffer_list=momentum_buffer_list,
+        weight_decay=weight_decay, momentum=momentum, lr=lr, dampening=dampening, nesterov=nesterov, maximize=maximize,
+        is_first_step=is_first_step, grad_scale=grad_scale, found_inf=found_inf)
+
+
+def _fused_sgd__tensor_lr(self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize,
+    is_first_step, grad_scale, found_inf):
+    # _fused_sgd_.tensor_lr
+    return optimizer_family.sgd(self=self, grads=grads, momentum_buffer_list=momentum_buffer_list,
+        weight_decay=weight_decay, momentum=momentum, lr=lr, dampening=dampening, nesterov=nesterov, maximize=maximize,
+        is_first_step=is_first_step, grad_scale=grad_scale, found_inf=found_inf)
 
 
 def _histogramdd_bin_edges(self, bins, range, weight, density):
@@ -2618,6 +2839,18 @@ ENTRIES: dict[str, Entry] = {
         _aminmax_dim,
         dims="dim",
     ),
+    "_amp_foreach_non_finite_check_and_unscale_": Entry(
+        "_amp_foreach_non_finite_check_and_unscale_",
+        (Param("self", "Tensor[]", True), Param("found_inf", "Tensor", True), Param("inv_scale", "Tensor", True)),
+        _amp_foreach_non_finite_check_and_unscale_,
+    ),
+    "_amp_update_scale_": Entry(
+        "_amp_update_scale_",
+        (Param("self", "Tensor", True), Param("growth_tracker", "Tensor", True), Param("found_inf", "Tensor", True),
+         Param("scale_growth_factor", "float", True), Param("scale_backoff_factor", "float", True),
+         Param("growth_interval", "int", False)),
+        _amp_update_scale_,
+    ),
     "_conj_physical": Entry(
         "_conj_physical",
         (Param("self", "Tensor", True),),
@@ -2629,6 +2862,11 @@ ENTRIES: dict[str, Entry] = {
         "_foreach_abs",
         (Param("self", "Tensor[]", True),),
         _foreach_abs,
+    ),
+    "_foreach_acos": Entry(
+        "_foreach_acos",
+        (Param("self", "Tensor[]", True),),
+        _foreach_acos,
     ),
     "_foreach_add.List": Entry(
         "_foreach_add.List",
@@ -2686,6 +2924,21 @@ ENTRIES: dict[str, Entry] = {
          Param("scalars", "Tensor", True)),
         _foreach_addcmul_Tensor,
     ),
+    "_foreach_asin": Entry(
+        "_foreach_asin",
+        (Param("self", "Tensor[]", True),),
+        _foreach_asin,
+    ),
+    "_foreach_atan": Entry(
+        "_foreach_atan",
+        (Param("self", "Tensor[]", True),),
+        _foreach_atan,
+    ),
+    "_foreach_ceil": Entry(
+        "_foreach_ceil",
+        (Param("self", "Tensor[]", True),),
+        _foreach_ceil,
+    ),
     "_foreach_clamp_max.List": Entry(
         "_foreach_clamp_max.List",
         (Param("self", "Tensor[]", True), Param("other", "Tensor[]", True)),
@@ -2716,10 +2969,25 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor[]", True), Param("scalars", "Scalar[]", True)),
         _foreach_clamp_min_ScalarList,
     ),
+    "_foreach_clone": Entry(
+        "_foreach_clone",
+        (Param("self", "Tensor[]", True),),
+        _foreach_clone,
+    ),
     "_foreach_copy": Entry(
         "_foreach_copy",
         (Param("self", "Tensor[]", True), Param("src", "Tensor[]", True), Param("non_blocking", "bool", False)),
         _foreach_copy,
+    ),
+    "_foreach_cos": Entry(
+        "_foreach_cos",
+        (Param("self", "Tensor[]", True),),
+        _foreach_cos,
+    ),
+    "_foreach_cosh": Entry(
+        "_foreach_cosh",
+        (Param("self", "Tensor[]", True),),
+        _foreach_cosh,
     ),
     "_foreach_div.List": Entry(
         "_foreach_div.List",
@@ -2741,10 +3009,35 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor[]", True), Param("other", "Tensor", True)),
         _foreach_div_Tensor,
     ),
+    "_foreach_erf": Entry(
+        "_foreach_erf",
+        (Param("self", "Tensor[]", True),),
+        _foreach_erf,
+    ),
+    "_foreach_erfc": Entry(
+        "_foreach_erfc",
+        (Param("self", "Tensor[]", True),),
+        _foreach_erfc,
+    ),
     "_foreach_exp": Entry(
         "_foreach_exp",
         (Param("self", "Tensor[]", True),),
         _foreach_exp,
+    ),
+    "_foreach_expm1": Entry(
+        "_foreach_expm1",
+        (Param("self", "Tensor[]", True),),
+        _foreach_expm1,
+    ),
+    "_foreach_floor": Entry(
+        "_foreach_floor",
+        (Param("self", "Tensor[]", True),),
+        _foreach_floor,
+    ),
+    "_foreach_frac": Entry(
+        "_foreach_frac",
+        (Param("self", "Tensor[]", True),),
+        _foreach_frac,
     ),
     "_foreach_lerp.List": Entry(
         "_foreach_lerp.List",
@@ -2760,6 +3053,36 @@ ENTRIES: dict[str, Entry] = {
         "_foreach_lerp.ScalarList",
         (Param("self", "Tensor[]", True), Param("tensors1", "Tensor[]", True), Param("weight", "Scalar[]", True)),
         _foreach_lerp_ScalarList,
+    ),
+    "_foreach_lgamma": Entry(
+        "_foreach_lgamma",
+        (Param("self", "Tensor[]", True),),
+        _foreach_lgamma,
+    ),
+    "_foreach_log": Entry(
+        "_foreach_log",
+        (Param("self", "Tensor[]", True),),
+        _foreach_log,
+    ),
+    "_foreach_log10": Entry(
+        "_foreach_log10",
+        (Param("self", "Tensor[]", True),),
+        _foreach_log10,
+    ),
+    "_foreach_log1p": Entry(
+        "_foreach_log1p",
+        (Param("self", "Tensor[]", True),),
+        _foreach_log1p,
+    ),
+    "_foreach_log2": Entry(
+        "_foreach_log2",
+        (Param("self", "Tensor[]", True),),
+        _foreach_log2,
+    ),
+    "_foreach_max": Entry(
+        "_foreach_max",
+        (Param("self", "Tensor[]", True),),
+        _foreach_max,
     ),
     "_foreach_maximum.List": Entry(
         "_foreach_maximum.List",
@@ -2790,6 +3113,11 @@ ENTRIES: dict[str, Entry] = {
         "_foreach_minimum.ScalarList",
         (Param("self", "Tensor[]", True), Param("scalars", "Scalar[]", True)),
         _foreach_minimum_ScalarList,
+    ),
+    "_foreach_mm": Entry(
+        "_foreach_mm",
+        (Param("self", "Tensor[]", True), Param("mat2", "Tensor[]", True)),
+        _foreach_mm,
     ),
     "_foreach_mul.List": Entry(
         "_foreach_mul.List",
@@ -2841,15 +3169,45 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor[]", True), Param("exponent", "Scalar[]", True)),
         _foreach_pow_ScalarList,
     ),
+    "_foreach_powsum.Scalar": Entry(
+        "_foreach_powsum.Scalar",
+        (Param("self", "Tensor[]", True), Param("ord", "Scalar", False), Param("dtype", "ScalarType?", False)),
+        _foreach_powsum_Scalar,
+    ),
     "_foreach_reciprocal": Entry(
         "_foreach_reciprocal",
         (Param("self", "Tensor[]", True),),
         _foreach_reciprocal,
     ),
+    "_foreach_round": Entry(
+        "_foreach_round",
+        (Param("self", "Tensor[]", True),),
+        _foreach_round,
+    ),
+    "_foreach_rsqrt": Entry(
+        "_foreach_rsqrt",
+        (Param("self", "Tensor[]", True),),
+        _foreach_rsqrt,
+    ),
+    "_foreach_sigmoid": Entry(
+        "_foreach_sigmoid",
+        (Param("self", "Tensor[]", True),),
+        _foreach_sigmoid,
+    ),
     "_foreach_sign": Entry(
         "_foreach_sign",
         (Param("self", "Tensor[]", True),),
         _foreach_sign,
+    ),
+    "_foreach_sin": Entry(
+        "_foreach_sin",
+        (Param("self", "Tensor[]", True),),
+        _foreach_sin,
+    ),
+    "_foreach_sinh": Entry(
+        "_foreach_sinh",
+        (Param("self", "Tensor[]", True),),
+        _foreach_sinh,
     ),
     "_foreach_sqrt": Entry(
         "_foreach_sqrt",
@@ -2871,10 +3229,99 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor[]", True), Param("scalars", "Scalar[]", True)),
         _foreach_sub_ScalarList,
     ),
+    "_foreach_tan": Entry(
+        "_foreach_tan",
+        (Param("self", "Tensor[]", True),),
+        _foreach_tan,
+    ),
+    "_foreach_tanh": Entry(
+        "_foreach_tanh",
+        (Param("self", "Tensor[]", True),),
+        _foreach_tanh,
+    ),
+    "_foreach_trunc": Entry(
+        "_foreach_trunc",
+        (Param("self", "Tensor[]", True),),
+        _foreach_trunc,
+    ),
     "_foreach_zero_": Entry(
         "_foreach_zero_",
         (Param("self", "Tensor[]", True),),
         _foreach_zero_,
+    ),
+    "_fused_adagrad_": Entry(
+        "_fused_adagrad_",
+        (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True), Param("state_sums", "Tensor[]", True),
+         Param("state_steps", "Tensor[]", True), Param("lr", "float", True), Param("lr_decay", "float", True),
+         Param("weight_decay", "float", True), Param("eps", "float", True), Param("maximize", "bool", False),
+         Param("grad_scale", "Tensor?", True), Param("found_inf", "Tensor?", True)),
+        _fused_adagrad_,
+    ),
+    "_fused_adagrad_.tensor_lr": Entry(
+        "_fused_adagrad_.tensor_lr",
+        (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True), Param("state_sums", "Tensor[]", True),
+         Param("state_steps", "Tensor[]", True), Param("lr", "Tensor", True), Param("lr_decay", "float", True),
+         Param("weight_decay", "float", True), Param("eps", "float", True), Param("maximize", "bool", False),
+         Param("grad_scale", "Tensor?", True), Param("found_inf", "Tensor?", True)),
+        _fused_adagrad__tensor_lr,
+    ),
+    "_fused_adam_": Entry(
+        "_fused_adam_",
+        (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True), Param("exp_avgs", "Tensor[]", True),
+         Param("exp_avg_sqs", "Tensor[]", True), Param("max_exp_avg_sqs", "Tensor[]", True),
+         Param("state_steps", "Tensor[]", True), Param("lr", "float", True), Param("beta1", "float", True),
+         Param("beta2", "float", False), Param("weight_decay", "float", True), Param("eps", "float", True),
+         Param("amsgrad", "bool", False), Param("maximize", "bool", False), Param("grad_scale", "Tensor?", True),
+         Param("found_inf", "Tensor?", True)),
+        _fused_adam_,
+    ),
+    "_fused_adam_.tensor_lr": Entry(
+        "_fused_adam_.tensor_lr",
+        (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True), Param("exp_avgs", "Tensor[]", True),
+         Param("exp_avg_sqs", "Tensor[]", True), Param("max_exp_avg_sqs", "Tensor[]", True),
+         Param("state_steps", "Tensor[]", True), Param("lr", "Tensor", True), Param("beta1", "float", True),
+         Param("beta2", "float", False), Param("weight_decay", "float", True), Param("eps", "float", True),
+         Param("amsgrad", "bool", False), Param("maximize", "bool", False), Param("grad_scale", "Tensor?", True),
+         Param("found_inf", "Tensor?", True)),
+        _fused_adam__tensor_lr,
+    ),
+    "_fused_adamw_": Entry(
+        "_fused_adamw_",
+        (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True), Param("exp_avgs", "Tensor[]", True),
+         Param("exp_avg_sqs", "Tensor[]", True), Param("max_exp_avg_sqs", "Tensor[]", True),
+         Param("state_steps", "Tensor[]", True), Param("lr", "float", True), Param("beta1", "float", True),
+         Param("beta2", "float", False), Param("weight_decay", "float", True), Param("eps", "float", True),
+         Param("amsgrad", "bool", False), Param("maximize", "bool", False), Param("grad_scale", "Tensor?", True),
+         Param("found_inf", "Tensor?", True)),
+        _fused_adamw_,
+    ),
+    "_fused_adamw_.tensor_lr": Entry(
+        "_fused_adamw_.tensor_lr",
+        (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True), Param("exp_avgs", "Tensor[]", True),
+         Param("exp_avg_sqs", "Tensor[]", True), Param("max_exp_avg_sqs", "Tensor[]", True),
+         Param("state_steps", "Tensor[]", True), Param("lr", "Tensor", True), Param("beta1", "float", True),
+         Param("beta2", "float", False), Param("weight_decay", "float", True), Param("eps", "float", True),
+         Param("amsgrad", "bool", False), Param("maximize", "bool", False), Param("grad_scale", "Tensor?", True),
+         Param("found_inf", "Tensor?", True)),
+        _fused_adamw__tensor_lr,
+    ),
+    "_fused_sgd_": Entry(
+        "_fused_sgd_",
+        (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True),
+         Param("momentum_buffer_list", "Tensor[]", True), Param("weight_decay", "float", True),
+         Param("momentum", "float", True), Param("lr", "float", True), Param("dampening", "float", True),
+         Param("nesterov", "bool", False), Param("maximize", "bool", False), Param("is_first_step", "bool", False),
+         Param("grad_scale", "Tensor?", True), Param("found_inf", "Tensor?", True)),
+        _fused_sgd_,
+    ),
+    "_fused_sgd_.tensor_lr": Entry(
+        "_fused_sgd_.tensor_lr",
+        (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True),
+         Param("momentum_buffer_list", "Tensor[]", True), Param("weight_decay", "float", True),
+         Param("momentum", "float", True), Param("lr", "Tensor", True), Param("dampening", "float", True),
+         Param("nesterov", "bool", False), Param("maximize", "bool", False), Param("is_first_step", "bool", False),
+         Param("grad_scale", "Tensor?", True), Param("found_inf", "Tensor?", True)),
+        _fused_sgd__tensor_lr,
     ),
     "_histogramdd_bin_edges": Entry(
         "_histogramdd_bin_edges",
@@ -6014,11 +6461,20 @@ OVERLOADS: dict[str, str] = {
     "_aminmax.out": "_aminmax",
     "_aminmax.dim": "_aminmax.dim",
     "_aminmax.dim_out": "_aminmax.dim",
+    "_amp_foreach_non_finite_check_and_unscale": "_amp_foreach_non_finite_check_and_unscale_",
+    "_amp_foreach_non_finite_check_and_unscale.out": "_amp_foreach_non_finite_check_and_unscale_",
+    "_amp_foreach_non_finite_check_and_unscale_": "_amp_foreach_non_finite_check_and_unscale_",
+    "_amp_update_scale": "_amp_update_scale_",
+    "_amp_update_scale.out": "_amp_update_scale_",
+    "_amp_update_scale_": "_amp_update_scale_",
     "_conj_physical": "_conj_physical",
     "_conj_physical.out": "_conj_physical",
     "_foreach_abs": "_foreach_abs",
     "_foreach_abs.out": "_foreach_abs",
     "_foreach_abs_": "_foreach_abs",
+    "_foreach_acos": "_foreach_acos",
+    "_foreach_acos.out": "_foreach_acos",
+    "_foreach_acos_": "_foreach_acos",
     "_foreach_add.List": "_foreach_add.List",
     "_foreach_add.List_out": "_foreach_add.List",
     "_foreach_add_.List": "_foreach_add.List",
@@ -6049,6 +6505,15 @@ OVERLOADS: dict[str, str] = {
     "_foreach_addcmul.Tensor": "_foreach_addcmul.Tensor",
     "_foreach_addcmul.Tensor_out": "_foreach_addcmul.Tensor",
     "_foreach_addcmul_.Tensor": "_foreach_addcmul.Tensor",
+    "_foreach_asin": "_foreach_asin",
+    "_foreach_asin.out": "_foreach_asin",
+    "_foreach_asin_": "_foreach_asin",
+    "_foreach_atan": "_foreach_atan",
+    "_foreach_atan.out": "_foreach_atan",
+    "_foreach_atan_": "_foreach_atan",
+    "_foreach_ceil": "_foreach_ceil",
+    "_foreach_ceil.out": "_foreach_ceil",
+    "_foreach_ceil_": "_foreach_ceil",
     "_foreach_clamp_max.List": "_foreach_clamp_max.List",
     "_foreach_clamp_max.List_out": "_foreach_clamp_max.List",
     "_foreach_clamp_max_.List": "_foreach_clamp_max.List",
@@ -6067,9 +6532,17 @@ OVERLOADS: dict[str, str] = {
     "_foreach_clamp_min.ScalarList": "_foreach_clamp_min.ScalarList",
     "_foreach_clamp_min.ScalarList_out": "_foreach_clamp_min.ScalarList",
     "_foreach_clamp_min_.ScalarList": "_foreach_clamp_min.ScalarList",
+    "_foreach_clone": "_foreach_clone",
+    "_foreach_clone.out": "_foreach_clone",
     "_foreach_copy": "_foreach_copy",
     "_foreach_copy.out": "_foreach_copy",
     "_foreach_copy_": "_foreach_copy",
+    "_foreach_cos": "_foreach_cos",
+    "_foreach_cos.out": "_foreach_cos",
+    "_foreach_cos_": "_foreach_cos",
+    "_foreach_cosh": "_foreach_cosh",
+    "_foreach_cosh.out": "_foreach_cosh",
+    "_foreach_cosh_": "_foreach_cosh",
     "_foreach_div.List": "_foreach_div.List",
     "_foreach_div.List_out": "_foreach_div.List",
     "_foreach_div_.List": "_foreach_div.List",
@@ -6082,9 +6555,24 @@ OVERLOADS: dict[str, str] = {
     "_foreach_div.Tensor": "_foreach_div.Tensor",
     "_foreach_div.Tensor_out": "_foreach_div.Tensor",
     "_foreach_div_.Tensor": "_foreach_div.Tensor",
+    "_foreach_erf": "_foreach_erf",
+    "_foreach_erf.out": "_foreach_erf",
+    "_foreach_erf_": "_foreach_erf",
+    "_foreach_erfc": "_foreach_erfc",
+    "_foreach_erfc.out": "_foreach_erfc",
+    "_foreach_erfc_": "_foreach_erfc",
     "_foreach_exp": "_foreach_exp",
     "_foreach_exp.out": "_foreach_exp",
     "_foreach_exp_": "_foreach_exp",
+    "_foreach_expm1": "_foreach_expm1",
+    "_foreach_expm1.out": "_foreach_expm1",
+    "_foreach_expm1_": "_foreach_expm1",
+    "_foreach_floor": "_foreach_floor",
+    "_foreach_floor.out": "_foreach_floor",
+    "_foreach_floor_": "_foreach_floor",
+    "_foreach_frac": "_foreach_frac",
+    "_foreach_frac.out": "_foreach_frac",
+    "_foreach_frac_": "_foreach_frac",
     "_foreach_lerp.List": "_foreach_lerp.List",
     "_foreach_lerp.List_out": "_foreach_lerp.List",
     "_foreach_lerp_.List": "_foreach_lerp.List",
@@ -6094,6 +6582,23 @@ OVERLOADS: dict[str, str] = {
     "_foreach_lerp.ScalarList": "_foreach_lerp.ScalarList",
     "_foreach_lerp.ScalarList_out": "_foreach_lerp.ScalarList",
     "_foreach_lerp_.ScalarList": "_foreach_lerp.ScalarList",
+    "_foreach_lgamma": "_foreach_lgamma",
+    "_foreach_lgamma.out": "_foreach_lgamma",
+    "_foreach_lgamma_": "_foreach_lgamma",
+    "_foreach_log": "_foreach_log",
+    "_foreach_log.out": "_foreach_log",
+    "_foreach_log_": "_foreach_log",
+    "_foreach_log10": "_foreach_log10",
+    "_foreach_log10.out": "_foreach_log10",
+    "_foreach_log10_": "_foreach_log10",
+    "_foreach_log1p": "_foreach_log1p",
+    "_foreach_log1p.out": "_foreach_log1p",
+    "_foreach_log1p_": "_foreach_log1p",
+    "_foreach_log2": "_foreach_log2",
+    "_foreach_log2.out": "_foreach_log2",
+    "_foreach_log2_": "_foreach_log2",
+    "_foreach_max": "_foreach_max",
+    "_foreach_max.out": "_foreach_max",
     "_foreach_maximum.List": "_foreach_maximum.List",
     "_foreach_maximum.List_out": "_foreach_maximum.List",
     "_foreach_maximum_.List": "_foreach_maximum.List",
@@ -6112,6 +6617,7 @@ OVERLOADS: dict[str, str] = {
     "_foreach_minimum.ScalarList": "_foreach_minimum.ScalarList",
     "_foreach_minimum.ScalarList_out": "_foreach_minimum.ScalarList",
     "_foreach_minimum_.ScalarList": "_foreach_minimum.ScalarList",
+    "_foreach_mm": "_foreach_mm",
     "_foreach_mul.List": "_foreach_mul.List",
     "_foreach_mul.List_out": "_foreach_mul.List",
     "_foreach_mul_.List": "_foreach_mul.List",
@@ -6139,12 +6645,29 @@ OVERLOADS: dict[str, str] = {
     "_foreach_pow.ScalarList": "_foreach_pow.ScalarList",
     "_foreach_pow.ScalarList_out": "_foreach_pow.ScalarList",
     "_foreach_pow_.ScalarList": "_foreach_pow.ScalarList",
+    "_foreach_powsum.Scalar": "_foreach_powsum.Scalar",
+    "_foreach_powsum.Scalar_out": "_foreach_powsum.Scalar",
     "_foreach_reciprocal": "_foreach_reciprocal",
     "_foreach_reciprocal.out": "_foreach_reciprocal",
     "_foreach_reciprocal_": "_foreach_reciprocal",
+    "_foreach_round": "_foreach_round",
+    "_foreach_round.out": "_foreach_round",
+    "_foreach_round_": "_foreach_round",
+    "_foreach_rsqrt": "_foreach_rsqrt",
+    "_foreach_rsqrt.out": "_foreach_rsqrt",
+    "_foreach_rsqrt_": "_foreach_rsqrt",
+    "_foreach_sigmoid": "_foreach_sigmoid",
+    "_foreach_sigmoid.out": "_foreach_sigmoid",
+    "_foreach_sigmoid_": "_foreach_sigmoid",
     "_foreach_sign": "_foreach_sign",
     "_foreach_sign.out": "_foreach_sign",
     "_foreach_sign_": "_foreach_sign",
+    "_foreach_sin": "_foreach_sin",
+    "_foreach_sin.out": "_foreach_sin",
+    "_foreach_sin_": "_foreach_sin",
+    "_foreach_sinh": "_foreach_sinh",
+    "_foreach_sinh.out": "_foreach_sinh",
+    "_foreach_sinh_": "_foreach_sinh",
     "_foreach_sqrt": "_foreach_sqrt",
     "_foreach_sqrt.out": "_foreach_sqrt",
     "_foreach_sqrt_": "_foreach_sqrt",
@@ -6157,9 +6680,42 @@ OVERLOADS: dict[str, str] = {
     "_foreach_sub.ScalarList": "_foreach_sub.ScalarList",
     "_foreach_sub.ScalarList_out": "_foreach_sub.ScalarList",
     "_foreach_sub_.ScalarList": "_foreach_sub.ScalarList",
+    "_foreach_tan": "_foreach_tan",
+    "_foreach_tan.out": "_foreach_tan",
+    "_foreach_tan_": "_foreach_tan",
+    "_foreach_tanh": "_foreach_tanh",
+    "_foreach_tanh.out": "_foreach_tanh",
+    "_foreach_tanh_": "_foreach_tanh",
+    "_foreach_trunc": "_foreach_trunc",
+    "_foreach_trunc.out": "_foreach_trunc",
+    "_foreach_trunc_": "_foreach_trunc",
     "_foreach_zero": "_foreach_zero_",
     "_foreach_zero.out": "_foreach_zero_",
     "_foreach_zero_": "_foreach_zero_",
+    "_fused_adagrad": "_fused_adagrad_",
+    "_fused_adagrad.out": "_fused_adagrad_",
+    "_fused_adagrad_": "_fused_adagrad_",
+    "_fused_adagrad.tensor_lr": "_fused_adagrad_.tensor_lr",
+    "_fused_adagrad.tensor_lr_out": "_fused_adagrad_.tensor_lr",
+    "_fused_adagrad_.tensor_lr": "_fused_adagrad_.tensor_lr",
+    "_fused_adam": "_fused_adam_",
+    "_fused_adam.out": "_fused_adam_",
+    "_fused_adam_": "_fused_adam_",
+    "_fused_adam.tensor_lr": "_fused_adam_.tensor_lr",
+    "_fused_adam.tensor_lr_out": "_fused_adam_.tensor_lr",
+    "_fused_adam_.tensor_lr": "_fused_adam_.tensor_lr",
+    "_fused_adamw": "_fused_adamw_",
+    "_fused_adamw.out": "_fused_adamw_",
+    "_fused_adamw_": "_fused_adamw_",
+    "_fused_adamw.tensor_lr": "_fused_adamw_.tensor_lr",
+    "_fused_adamw.tensor_lr_out": "_fused_adamw_.tensor_lr",
+    "_fused_adamw_.tensor_lr": "_fused_adamw_.tensor_lr",
+    "_fused_sgd": "_fused_sgd_",
+    "_fused_sgd.out": "_fused_sgd_",
+    "_fused_sgd_": "_fused_sgd_",
+    "_fused_sgd.tensor_lr": "_fused_sgd_.tensor_lr",
+    "_fused_sgd.tensor_lr_out": "_fused_sgd_.tensor_lr",
+    "_fused_sgd_.tensor_lr": "_fused_sgd_.tensor_lr",
     "_histogramdd_bin_edges": "_histogramdd_bin_edges",
     "_histogramdd_bin_edges.out": "_histogramdd_bin_edges",
     "_histogramdd_from_bin_cts": "_histogramdd_from_bin_cts",

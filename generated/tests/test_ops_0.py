@@ -15,6 +15,14 @@ class TestAdaptiveAvgPool2d(OpTest):
     overloads = ("_adaptive_avg_pool2d", "_adaptive_avg_pool2d.out")
 
 
+class TestAmpForeachNonFiniteCheckAndUnscale_(OpTest):
+    entry = "_amp_foreach_non_finite_check_and_unscale_"
+    aten = "_amp_foreach_non_finite_check_and_unscale_"
+    overloads = ("_amp_foreach_non_finite_check_and_unscale",
+        "_amp_foreach_non_finite_check_and_unscale.out", "_amp_foreach_non_finite_check_and_unscale_")
+    samples = "amp"
+
+
 class TestForeachAddList(OpTest):
     entry = "_foreach_add.List"
     aten = "_foreach_add"
@@ -39,6 +47,12 @@ class TestForeachAddcmulScalarList(OpTest):
     aten = "_foreach_addcmul"
     overloads = ("_foreach_addcmul.ScalarList", "_foreach_addcmul.ScalarList_out",
         "_foreach_addcmul_.ScalarList")
+
+
+class TestForeachAtan(OpTest):
+    entry = "_foreach_atan"
+    aten = "_foreach_atan"
+    overloads = ("_foreach_atan", "_foreach_atan.out", "_foreach_atan_")
 
 
 class TestForeachClampMaxList(OpTest):
@@ -80,6 +94,12 @@ class TestForeachDivTensor(OpTest):
     overloads = ("_foreach_div.Tensor", "_foreach_div.Tensor_out", "_foreach_div_.Tensor")
 
 
+class TestForeachErf(OpTest):
+    entry = "_foreach_erf"
+    aten = "_foreach_erf"
+    overloads = ("_foreach_erf", "_foreach_erf.out", "_foreach_erf_")
+
+
 class TestForeachExp(OpTest):
     entry = "_foreach_exp"
     aten = "_foreach_exp"
@@ -96,6 +116,12 @@ class TestForeachLerpScalarList(OpTest):
     entry = "_foreach_lerp.ScalarList"
     aten = "_foreach_lerp"
     overloads = ("_foreach_lerp.ScalarList", "_foreach_lerp.ScalarList_out", "_foreach_lerp_.ScalarList")
+
+
+class TestForeachLgamma(OpTest):
+    entry = "_foreach_lgamma"
+    aten = "_foreach_lgamma"
+    overloads = ("_foreach_lgamma", "_foreach_lgamma.out", "_foreach_lgamma_")
 
 
 class TestForeachMaximumScalar(OpTest):
@@ -116,10 +142,43 @@ class TestForeachPowScalarAndTensor(OpTest):
     overloads = ("_foreach_pow.ScalarAndTensor",)
 
 
+class TestForeachRound(OpTest):
+    entry = "_foreach_round"
+    aten = "_foreach_round"
+    overloads = ("_foreach_round", "_foreach_round.out", "_foreach_round_")
+
+
 class TestForeachSqrt(OpTest):
     entry = "_foreach_sqrt"
     aten = "_foreach_sqrt"
     overloads = ("_foreach_sqrt", "_foreach_sqrt.out", "_foreach_sqrt_")
+
+
+class TestForeachTrunc(OpTest):
+    entry = "_foreach_trunc"
+    aten = "_foreach_trunc"
+    overloads = ("_foreach_trunc", "_foreach_trunc.out", "_foreach_trunc_")
+
+
+class TestFusedAdagradTensorLr(OpTest):
+    entry = "_fused_adagrad_.tensor_lr"
+    aten = "_fused_adagrad_"
+    overloads = ("_fused_adagrad.tensor_lr", "_fused_adagrad.tensor_lr_out", "_fused_adagrad_.tensor_lr")
+    samples = "fused_adagrad"
+
+
+class TestFusedAdam_(OpTest):
+    entry = "_fused_adam_"
+    aten = "_fused_adam_"
+    overloads = ("_fused_adam", "_fused_adam.out", "_fused_adam_")
+    samples = "fused_adam"
+
+
+class TestFusedSgd_(OpTest):
+    entry = "_fused_sgd_"
+    aten = "_fused_sgd_"
+    overloads = ("_fused_sgd", "_fused_sgd.out", "_fused_sgd_")
+    samples = "fused_sgd"
 
 
 class TestHistogramddBinEdges(OpTest):

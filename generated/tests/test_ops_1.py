@@ -39,16 +39,46 @@ class TestForeachAddcdivScalar(OpTest):
     overloads = ("_foreach_addcdiv.Scalar", "_foreach_addcdiv.Scalar_out", "_foreach_addcdiv_.Scalar")
 
 
+class TestForeachAsin(OpTest):
+    entry = "_foreach_asin"
+    aten = "_foreach_asin"
+    overloads = ("_foreach_asin", "_foreach_asin.out", "_foreach_asin_")
+
+
 class TestForeachClampMinList(OpTest):
     entry = "_foreach_clamp_min.List"
     aten = "_foreach_clamp_min"
     overloads = ("_foreach_clamp_min.List", "_foreach_clamp_min.List_out", "_foreach_clamp_min_.List")
 
 
+class TestForeachCos(OpTest):
+    entry = "_foreach_cos"
+    aten = "_foreach_cos"
+    overloads = ("_foreach_cos", "_foreach_cos.out", "_foreach_cos_")
+
+
 class TestForeachDivList(OpTest):
     entry = "_foreach_div.List"
     aten = "_foreach_div"
     overloads = ("_foreach_div.List", "_foreach_div.List_out", "_foreach_div_.List")
+
+
+class TestForeachErfc(OpTest):
+    entry = "_foreach_erfc"
+    aten = "_foreach_erfc"
+    overloads = ("_foreach_erfc", "_foreach_erfc.out", "_foreach_erfc_")
+
+
+class TestForeachLog2(OpTest):
+    entry = "_foreach_log2"
+    aten = "_foreach_log2"
+    overloads = ("_foreach_log2", "_foreach_log2.out", "_foreach_log2_")
+
+
+class TestForeachMax(OpTest):
+    entry = "_foreach_max"
+    aten = "_foreach_max"
+    overloads = ("_foreach_max", "_foreach_max.out")
 
 
 class TestForeachMinimumList(OpTest):
@@ -91,6 +121,18 @@ class TestForeachReciprocal(OpTest):
     entry = "_foreach_reciprocal"
     aten = "_foreach_reciprocal"
     overloads = ("_foreach_reciprocal", "_foreach_reciprocal.out", "_foreach_reciprocal_")
+
+
+class TestForeachSigmoid(OpTest):
+    entry = "_foreach_sigmoid"
+    aten = "_foreach_sigmoid"
+    overloads = ("_foreach_sigmoid", "_foreach_sigmoid.out", "_foreach_sigmoid_")
+
+
+class TestForeachTanh(OpTest):
+    entry = "_foreach_tanh"
+    aten = "_foreach_tanh"
+    overloads = ("_foreach_tanh", "_foreach_tanh.out", "_foreach_tanh_")
 
 
 class TestForeachZero_(OpTest):

@@ -9,6 +9,19 @@ class TestLshiftScalar(OpTest):
     overloads = ("__lshift__.Scalar", "__lshift__.Scalar_out", "__ilshift__.Scalar")
 
 
+class TestAmpUpdateScale_(OpTest):
+    entry = "_amp_update_scale_"
+    aten = "_amp_update_scale_"
+    overloads = ("_amp_update_scale", "_amp_update_scale.out", "_amp_update_scale_")
+    samples = "amp"
+
+
+class TestForeachAcos(OpTest):
+    entry = "_foreach_acos"
+    aten = "_foreach_acos"
+    overloads = ("_foreach_acos", "_foreach_acos.out", "_foreach_acos_")
+
+
 class TestForeachAddcdivTensor(OpTest):
     entry = "_foreach_addcdiv.Tensor"
     aten = "_foreach_addcdiv"
@@ -27,16 +40,46 @@ class TestForeachDivScalarList(OpTest):
     overloads = ("_foreach_div.ScalarList", "_foreach_div.ScalarList_out", "_foreach_div_.ScalarList")
 
 
+class TestForeachExpm1(OpTest):
+    entry = "_foreach_expm1"
+    aten = "_foreach_expm1"
+    overloads = ("_foreach_expm1", "_foreach_expm1.out", "_foreach_expm1_")
+
+
+class TestForeachFloor(OpTest):
+    entry = "_foreach_floor"
+    aten = "_foreach_floor"
+    overloads = ("_foreach_floor", "_foreach_floor.out", "_foreach_floor_")
+
+
 class TestForeachLerpList(OpTest):
     entry = "_foreach_lerp.List"
     aten = "_foreach_lerp"
     overloads = ("_foreach_lerp.List", "_foreach_lerp.List_out", "_foreach_lerp_.List")
 
 
+class TestForeachLog10(OpTest):
+    entry = "_foreach_log10"
+    aten = "_foreach_log10"
+    overloads = ("_foreach_log10", "_foreach_log10.out", "_foreach_log10_")
+
+
+class TestForeachPowsumScalar(OpTest):
+    entry = "_foreach_powsum.Scalar"
+    aten = "_foreach_powsum"
+    overloads = ("_foreach_powsum.Scalar", "_foreach_powsum.Scalar_out")
+
+
 class TestForeachSign(OpTest):
     entry = "_foreach_sign"
     aten = "_foreach_sign"
     overloads = ("_foreach_sign", "_foreach_sign.out", "_foreach_sign_")
+
+
+class TestForeachSin(OpTest):
+    entry = "_foreach_sin"
+    aten = "_foreach_sin"
+    overloads = ("_foreach_sin", "_foreach_sin.out", "_foreach_sin_")
 
 
 class TestForeachSubList(OpTest):
@@ -55,6 +98,27 @@ class TestForeachSubScalarList(OpTest):
     entry = "_foreach_sub.ScalarList"
     aten = "_foreach_sub"
     overloads = ("_foreach_sub.ScalarList", "_foreach_sub.ScalarList_out", "_foreach_sub_.ScalarList")
+
+
+class TestFusedAdagrad_(OpTest):
+    entry = "_fused_adagrad_"
+    aten = "_fused_adagrad_"
+    overloads = ("_fused_adagrad", "_fused_adagrad.out", "_fused_adagrad_")
+    samples = "fused_adagrad"
+
+
+class TestFusedAdamTensorLr(OpTest):
+    entry = "_fused_adam_.tensor_lr"
+    aten = "_fused_adam_"
+    overloads = ("_fused_adam.tensor_lr", "_fused_adam.tensor_lr_out", "_fused_adam_.tensor_lr")
+    samples = "fused_adam"
+
+
+class TestFusedAdamwTensorLr(OpTest):
+    entry = "_fused_adamw_.tensor_lr"
+    aten = "_fused_adamw_"
+    overloads = ("_fused_adamw.tensor_lr", "_fused_adamw.tensor_lr_out", "_fused_adamw_.tensor_lr")
+    samples = "fused_adam"
 
 
 class TestLogcumsumexp(OpTest):

@@ -47,6 +47,12 @@ class TestForeachAddcmulTensor(OpTest):
     overloads = ("_foreach_addcmul.Tensor", "_foreach_addcmul.Tensor_out", "_foreach_addcmul_.Tensor")
 
 
+class TestForeachCeil(OpTest):
+    entry = "_foreach_ceil"
+    aten = "_foreach_ceil"
+    overloads = ("_foreach_ceil", "_foreach_ceil.out", "_foreach_ceil_")
+
+
 class TestForeachClampMinScalar(OpTest):
     entry = "_foreach_clamp_min.Scalar"
     aten = "_foreach_clamp_min"
@@ -54,10 +60,40 @@ class TestForeachClampMinScalar(OpTest):
         "_foreach_clamp_min_.Scalar")
 
 
+class TestForeachClone(OpTest):
+    entry = "_foreach_clone"
+    aten = "_foreach_clone"
+    overloads = ("_foreach_clone", "_foreach_clone.out")
+
+
+class TestForeachCosh(OpTest):
+    entry = "_foreach_cosh"
+    aten = "_foreach_cosh"
+    overloads = ("_foreach_cosh", "_foreach_cosh.out", "_foreach_cosh_")
+
+
 class TestForeachDivScalar(OpTest):
     entry = "_foreach_div.Scalar"
     aten = "_foreach_div"
     overloads = ("_foreach_div.Scalar", "_foreach_div.Scalar_out", "_foreach_div_.Scalar")
+
+
+class TestForeachFrac(OpTest):
+    entry = "_foreach_frac"
+    aten = "_foreach_frac"
+    overloads = ("_foreach_frac", "_foreach_frac.out", "_foreach_frac_")
+
+
+class TestForeachLog(OpTest):
+    entry = "_foreach_log"
+    aten = "_foreach_log"
+    overloads = ("_foreach_log", "_foreach_log.out", "_foreach_log_")
+
+
+class TestForeachLog1p(OpTest):
+    entry = "_foreach_log1p"
+    aten = "_foreach_log1p"
+    overloads = ("_foreach_log1p", "_foreach_log1p.out", "_foreach_log1p_")
 
 
 class TestForeachMaximumList(OpTest):
@@ -86,6 +122,12 @@ class TestForeachMinimumScalarList(OpTest):
         "_foreach_minimum_.ScalarList")
 
 
+class TestForeachMm(OpTest):
+    entry = "_foreach_mm"
+    aten = "_foreach_mm"
+    overloads = ("_foreach_mm",)
+
+
 class TestForeachMulScalarList(OpTest):
     entry = "_foreach_mul.ScalarList"
     aten = "_foreach_mul"
@@ -102,6 +144,38 @@ class TestForeachPowList(OpTest):
     entry = "_foreach_pow.List"
     aten = "_foreach_pow"
     overloads = ("_foreach_pow.List", "_foreach_pow.List_out", "_foreach_pow_.List")
+
+
+class TestForeachRsqrt(OpTest):
+    entry = "_foreach_rsqrt"
+    aten = "_foreach_rsqrt"
+    overloads = ("_foreach_rsqrt", "_foreach_rsqrt.out", "_foreach_rsqrt_")
+
+
+class TestForeachSinh(OpTest):
+    entry = "_foreach_sinh"
+    aten = "_foreach_sinh"
+    overloads = ("_foreach_sinh", "_foreach_sinh.out", "_foreach_sinh_")
+
+
+class TestForeachTan(OpTest):
+    entry = "_foreach_tan"
+    aten = "_foreach_tan"
+    overloads = ("_foreach_tan", "_foreach_tan.out", "_foreach_tan_")
+
+
+class TestFusedAdamw_(OpTest):
+    entry = "_fused_adamw_"
+    aten = "_fused_adamw_"
+    overloads = ("_fused_adamw", "_fused_adamw.out", "_fused_adamw_")
+    samples = "fused_adam"
+
+
+class TestFusedSgdTensorLr(OpTest):
+    entry = "_fused_sgd_.tensor_lr"
+    aten = "_fused_sgd_"
+    overloads = ("_fused_sgd.tensor_lr", "_fused_sgd.tensor_lr_out", "_fused_sgd_.tensor_lr")
+    samples = "fused_sgd"
 
 
 class TestHistogramddFromBinCts(OpTest):

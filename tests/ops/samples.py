@@ -111,6 +111,7 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
     calls: dict[str, list[Arguments]] = {
         "_foreach_addcdiv.Tensor": [((*lists, tensor((3,))), {})],
         "_foreach_addcmul.Tensor": [((*lists, tensor((3,))), {})],
+        "_foreach_mm": [(([tensor((2, 3)), tensor((4, 1))], [tensor((3, 2)), tensor((1, 3))]), {})],
         "_native_multi_head_attention": [((*[small((2, 3, 4))] * 3, 4, 2, *attention), {})],
         "_transformer_encoder_layer_fwd": [
             ((small((2, 3, 4)), 4, 2, *attention, gelu, norm_first, 1e-5, *norms_and_mlp), {})
@@ -206,3 +207,80 @@ def cell(entry: str, dtype: torch.dtype) -> list[Arguments]:
     weights = make(gates * 5, 4), make(gates * 5, 5)
     biases = make(gates * 5), make(gates * 5)
     return [((make(3, 4), state, *weights, *biases), {}), ((make(3, 4), state, *weights), {})]
+
+
+def _parameters(dtype: torch.dtype, count: int) -> list[list[torch.Tensor]]:
+    """So many lists of like tensors between 0 and 1; none for dtypes that no optimizer updates."""
+    if not dtype.is_floating_point:
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=0, high=1)
+    return [[make(3, 4), make(3), make(())] for _ in range(count)]
+
+
+def _steps(count: float) -> list[torch.Tensor]:
+    return [torch.tensor(count) for _ in range(3)]
+
+
+def _scaled(found: float) -> dict[str, torch.Tensor]:
+    """What a gradient scaler hands to a step."""
+    return {"grad_scale": torch.tensor(4.0), "found_inf": torch.tensor(found)}
+
+
+def _rate(entry: str) -> float | torch.Tensor:
+    return torch.tensor(0.01) if "tensor_lr" in entry else 0.01
+
+
+def fused_adam(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Plain; with everything; in a step that a scaler skips."""
+    plain = {"lr": _rate(entry), "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0}
+    plain |= {"amsgrad": False, "maximize": False}
+    full = plain | {"weight_decay": 0.1, "amsgrad": True, "maximize": True, "beta1": 0.3}
+    calls = []
+    for kwargs in (plain, full, full | _scaled(0.0), full | _scaled(1.0)):
+        if lists := _parameters(dtype, 5 if kwargs["amsgrad"] else 4):
+            calls.append(((*lists[:4], lists[4] if kwargs["amsgrad"] else [], _steps(3.0)), kwargs))
+    return calls
+
+
+def fused_sgd(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    plain = {"weight_decay": 0.0, "momentum": 0.0, "lr": _rate(entry), "dampening": 0.0}
+    plain |= {"nesterov": False, "maximize": False, "is_first_step": False}
+    momentum = plain | {"weight_decay": 0.1, "momentum": 0.9, "dampening": 0.2}
+    calls = []
+    for kwargs in (
+        plain,
+        momentum,
+        momentum | {"is_first_step": True, "maximize": True},
+        momentum | {"nesterov": True} | _scaled(0.0),
+        momentum | _scaled(1.0),
+    ):
+        if lists := _parameters(dtype, 3):
+            calls.append(((*lists[:2], lists[2] if kwargs["momentum"] else []), kwargs))
+    return calls
+
+
+def fused_adagrad(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    plain = {"lr": _rate(entry), "lr_decay": 0.0, "weight_decay": 0.0, "eps": 1e-10, "maximize": False}
+    full = plain | {"lr_decay": 0.1, "weight_decay": 0.1, "maximize": True}
+    calls = []
+    for kwargs in (plain, full, full | _scaled(0.0), full | _scaled(1.0)):
+        if lists := _parameters(dtype, 3):
+            calls.append(((*lists, _steps(3.0)), kwargs))
+    return calls
+
+
+def amp(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Gradients without and with an infinity; scales that stay, grow, cannot grow any more, and shrink."""
+    if "update_scale" in entry:
+        rows = ((8.0, 0, 0.0), (8.0, 2, 0.0), (3e38, 2, 0.0), (8.0, 1, 1.0))
+        return [
+            ((torch.tensor(scale), torch.tensor(tracker, dtype=torch.int32), torch.tensor(found), 2.0, 0.5, 3), {})
+            for scale, tracker, found in rows
+            if dtype == torch.float32
+        ]
+    calls = []
+    for bad in (1.0, float("inf"), float("nan")):
+        for gradients in _parameters(dtype, 1):
+            gradients[1][0] = bad
+            calls.append(((gradients, torch.zeros(1), torch.tensor([0.25])), {}))
+    return calls

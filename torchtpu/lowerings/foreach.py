@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
-from torchtpu.lowerings import arithmetic, elementwise, reduction
+from torchtpu.lowerings import arithmetic, elementwise, matmul, reduction
 from torchtpu.lowerings.promotion import Scalar, cast, pointwise
 
 # One of the lists: an array for each row.
@@ -18,7 +18,7 @@ Column = Sequence[Array]
 
 def _each(fn: Callable, *columns, int_to_float: bool = False) -> list:
     """fn over the rows of `columns`. A column that is not a list is the same in every row."""
-    rows = max(len(column) for column in columns if isinstance(column, (list, tuple)))
+    rows = next(len(column) for column in columns if isinstance(column, (list, tuple)))
     full = (column if isinstance(column, (list, tuple)) else [column] * rows for column in columns)
     return [pointwise(fn, *row, int_to_float=int_to_float) for row in zip(*full)]
 
@@ -87,12 +87,41 @@ def _subtract(x: Array, y: Array) -> Array:
     return arithmetic.sub(x, y, 1)
 
 
+def _fraction(x: Array) -> Array:
+    return x - jnp.trunc(x)
+
+
 abs = _unary(jnp.abs)
+ceil = _unary(jnp.ceil)
+floor = _unary(jnp.floor)
+frac = _unary(_fraction)
 neg = _unary(jnp.negative)
+round = _unary(jnp.round)
 sign = _unary(elementwise.sign)
+trunc = _unary(jnp.trunc)
+
+acos = _unary(jnp.arccos, int_to_float=True)
+asin = _unary(jnp.arcsin, int_to_float=True)
+atan = _unary(jnp.arctan, int_to_float=True)
+cos = _unary(jnp.cos, int_to_float=True)
+cosh = _unary(jnp.cosh, int_to_float=True)
+erf = _unary(lax.erf, int_to_float=True)
+erfc = _unary(lax.erfc, int_to_float=True)
 exp = _unary(jnp.exp, int_to_float=True)
-sqrt = _unary(jnp.sqrt, int_to_float=True)
+expm1 = _unary(jnp.expm1, int_to_float=True)
+lgamma = _unary(lax.lgamma, int_to_float=True)
+log = _unary(jnp.log, int_to_float=True)
+log10 = _unary(jnp.log10, int_to_float=True)
+log1p = _unary(jnp.log1p, int_to_float=True)
+log2 = _unary(jnp.log2, int_to_float=True)
 reciprocal = _unary(jnp.reciprocal, int_to_float=True)
+rsqrt = _unary(lax.rsqrt, int_to_float=True)
+sigmoid = _unary(lax.logistic, int_to_float=True)
+sin = _unary(jnp.sin, int_to_float=True)
+sinh = _unary(jnp.sinh, int_to_float=True)
+sqrt = _unary(jnp.sqrt, int_to_float=True)
+tan = _unary(jnp.tan, int_to_float=True)
+tanh = _unary(jnp.tanh, int_to_float=True)
 
 add_scalar = _with_scalar(_add)
 add_scalars = _with_scalars(_add)
@@ -118,6 +147,10 @@ addcdiv_value = _fused_value(arithmetic.addcdiv)
 addcdiv_scalars = _fused_scalars(arithmetic.addcdiv)
 
 
+def clone(self: Column) -> list[Array]:
+    return list(self)
+
+
 def zero(self: Column) -> list[Array]:
     return [jnp.zeros_like(x) for x in self]
 
@@ -140,13 +173,25 @@ def lerp_scalar(self: Column, tensors1: Column, weight: Scalar | Sequence[Scalar
     return _each(arithmetic.lerp, self, tensors1, weight)
 
 
+def max(self: Column) -> list[Array]:
+    return [jnp.max(x) for x in self]
+
+
+def mm(self: Column, mat2: Column) -> list[Array]:
+    return [matmul.mm(x, y) for x, y in zip(self, mat2)]
+
+
 def norm(self: Column, ord: float, dtype: Any) -> list[Array]:
-    return [_norm(x, ord, dtype) for x in self]
+    return [_reduced(reduction.vector_norm, x, ord, dtype) for x in self]
 
 
-def _norm(x: Array, ord: float, dtype: Any) -> Array:
+def powsum(self: Column, ord: float, dtype: Any) -> list[Array]:
+    return [_reduced(reduction.power_sum, x, ord, dtype) for x in self]
+
+
+def _reduced(fn: Callable, x: Array, ord: float, dtype: Any) -> Array:
     """Half types are summed in float32, as everywhere."""
     result = jnp.dtype(dtype or x.dtype)
     half = jnp.finfo(result).bits < 32
-    computed = reduction.vector_norm(x, ord, None, False, jnp.float32 if half else result)
+    computed = fn(x, ord, None, False, jnp.float32 if half else result)
     return computed.astype(jnp.finfo(result).dtype)
