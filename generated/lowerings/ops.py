@@ -1103,7 +1103,7 @@ def cos(self):
 
 def cosh(self):
     # cosh
-    return jnp.cosh(self)
+    return elementwise_family.cosh(self=self)
 
 
 def count_nonzero_dim_IntList(self, dim):
@@ -1330,8 +1330,7 @@ def gelu(self, approximate):
 
 def gelu_backward(grad_output, self, approximate):
     # gelu_backward
-    return vjp_family.vjp(activation_family.gelu, wrt=("self",), cotangent=grad_output, mask=None,
-        arguments={"self": self, "approximate": approximate})
+    return activation_family.gelu_backward(grad_output=grad_output, self=self, approximate=approximate)
 
 
 def geometric_(key, self, p):
@@ -2276,7 +2275,7 @@ def sigmoid(self):
 
 def sigmoid_backward(grad_output, output):
     # sigmoid_backward
-    return grad_output * jnp.conj((1 - output) * output)
+    return grad_output * jnp.conj(1 - output) * jnp.conj(output)
 
 
 def sign(self):
@@ -2311,7 +2310,7 @@ def sinc(self):
 
 def sinh(self):
     # sinh
-    return jnp.sinh(self)
+    return elementwise_family.sinh(self=self)
 
 
 def smooth_l1_loss(self, target, reduction, beta):

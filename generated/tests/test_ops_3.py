@@ -362,6 +362,7 @@ class TestGelu(OpTest):
     entry = "gelu"
     aten = "gelu"
     overloads = ("gelu", "gelu.out", "gelu_")
+    xfail = {'edges/f32': "the CPU's vector code makes nan of gelu(inf)"}
 
 
 class TestGluBackward(OpTest):

@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from tests.compare import Failure, assert_same, assert_same_outcome, outcome
 from tests.device import DEVICE, ON_TPU, compiles, no_fallback
-from tests.ops import check_samples, distribution, kernels, samples, sources
+from tests.ops import check_samples, distribution, edges, kernels, samples, sources
 from tests.ops.calls import Call, overload, rebind, spread
 from tests.ops.compiled import compiled_entries
 from tests.ops.keys import key
@@ -66,6 +66,7 @@ class OpTest:
             "test_lowering_ran",
             *(["test_noncontiguous"] if takes_tensors else []),
             *(["test_zero_size"] if takes_tensors and "backward" not in cls.entry else []),
+            *(["test_edges"] if takes_tensors and edges.apply_to(cls.functional) else []),
             *(["test_out"] if on_cpu and sources.out_overloads(cls.overloads) else []),
             *(["test_inplace"] if on_cpu and sources.inplace_overloads(cls.overloads) else []),
             *(["test_backward"] if cls.differentiated else []),
@@ -81,6 +82,8 @@ class OpTest:
             return
         parameters = []
         for name in self._gradient_dtypes() if test == "backward" else self._dtypes():
+            if test == "edges" and name not in edges.NUMBERS:
+                continue
             marks: list[Any] = []
             self._expect_failure(
                 marks.append, test, name, f"{test}/{name}", _SHORT.get(name), f"{test}/{_SHORT.get(name)}"
@@ -206,6 +209,14 @@ class OpTest:
                 continue
             ours, theirs = (pytree.tree_map_only(torch.Tensor, torch.zeros_like, side()) for side in empty.both())
             assert_same(ours, theirs)  # all but the values
+
+    def test_edges(self, dtype: torch.dtype) -> None:
+        """Not a number, infinities, zeros of both signs and extreme numbers, each with each."""
+        for call in self._calls(dtype, count=2):
+            ours, theirs = edges.instead(self._functional(call)).both()
+            expected = outcome(theirs)
+            if not isinstance(expected, Failure):
+                edges.assert_same(self.entry, ours(), expected, **self._tolerance(dtype))
 
     def test_out(self) -> None:
         for name in sources.out_overloads(self.overloads):

@@ -11,6 +11,18 @@ def gelu(self: Array, approximate: str) -> Array:
     return jax.nn.gelu(self, approximate=approximate == "tanh")
 
 
+def gelu_backward(grad_output: Array, self: Array, approximate: str) -> Array:
+    """The slope first, so that an infinite gradient meets 0 only where the slope is 0."""
+    if approximate == "tanh":
+        rate, cubic = (2 / jnp.pi) ** 0.5, 0.044715
+        gate = jnp.tanh(rate * (self + cubic * self * self * self))
+        change = (1 - gate * gate) * rate * (1 + 3 * cubic * self * self)
+        return grad_output * (0.5 * (1 + gate) + 0.5 * self * change)
+    below = 0.5 * (1 + lax.erf(self * 0.5**0.5))
+    density = jnp.exp(-0.5 * self * self) * (2 * jnp.pi) ** -0.5
+    return grad_output * (below + self * density)
+
+
 def silu(self: Array) -> Array:
     return self * jax.nn.sigmoid(self)
 

@@ -32,8 +32,8 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
 def lerp(self: Array, end: Array, weight: Scalar) -> Array:
     """torch starts from the nearer end, so that weight 1 gives exactly `end`."""
     weight = lax.convert_element_type(weight, self.dtype)
-    span = end - self
-    return jnp.where(jnp.abs(weight) < 0.5, self + weight * span, end - span * (1 - weight))
+    from_self = jnp.abs(weight) < 0.5
+    return jnp.where(from_self, self, end) + jnp.where(from_self, weight, weight - 1) * (end - self)
 
 
 def divide(self: Array, other: Array, rounding_mode: str | None) -> Array | Checked:

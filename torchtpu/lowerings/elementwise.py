@@ -36,6 +36,23 @@ def round_decimals(self: Array, decimals: int) -> Array:
     return jnp.round(self * scale) / scale if decimals >= 0 else jnp.round(self / scale) * scale
 
 
+def sinh(self: Array) -> Array:
+    """Far from 0 from the square of exp(|x|/2), which overflows where the result does, and rounds twice only."""
+    if jnp.iscomplexobj(self):
+        return jnp.sinh(self)
+    half = jnp.exp(jnp.abs(self) / 2)
+    far = jnp.sign(self) * ((half / 2) * half - (0.5 / half) / half)
+    return jnp.where(jnp.abs(self) < 1, jnp.sinh(self), far)
+
+
+def cosh(self: Array) -> Array:
+    """See sinh."""
+    if jnp.iscomplexobj(self):
+        return jnp.cosh(self)
+    half = jnp.exp(jnp.abs(self) / 2)
+    return (half / 2) * half + (0.5 / half) / half
+
+
 def i0(self: Array) -> Array:
     """The modified Bessel function; XLA has the scaled form, exp(-|x|) I0(x)."""
     return jnp.exp(jnp.abs(self)) * lax.bessel_i0e(self)
