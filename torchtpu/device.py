@@ -11,8 +11,8 @@ import re
 
 import torch
 
-from torchtpu import _C, memory, random, streams
-from torchtpu.eager_mode import from_environment, get_eager_mode, set_eager_mode
+from torchtpu import _C, eager_mode, memory, random, streams, value_checks
+from torchtpu.eager_mode import get_eager_mode, set_eager_mode
 from torchtpu.index import Device, device_index
 from torchtpu.memory import (
     empty_cache,
@@ -46,6 +46,7 @@ from torchtpu.streams import (
     set_stream,
     stream,
 )
+from torchtpu.value_checks import get_value_checks, set_value_checks
 
 # Libraries read the device's name from the module's: torch.get_device_module().__name__.split(".")[-1].
 __name__ = "torch.tpu"
@@ -101,7 +102,8 @@ def _shut_down() -> None:
 
 
 atexit.register(_shut_down)
-from_environment()
+eager_mode.from_environment()
+value_checks.from_environment()
 
 
 # Devices

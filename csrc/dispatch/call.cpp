@@ -10,6 +10,7 @@
 
 #include "runtime/device.h"
 #include "runtime/storage.h"
+#include "runtime/value_checks.h"
 
 namespace torchtpu::dispatch {
 namespace {
@@ -31,6 +32,7 @@ uint64_t global_state(bool matmul_precision) {
   auto& context = at::globalContext();
   uint64_t word = static_cast<uint64_t>(c10::typeMetaToScalarType(c10::get_default_dtype()));
   word |= static_cast<uint64_t>(context.deterministicAlgorithms()) << 8;
+  word |= static_cast<uint64_t>(runtime::checks_values.load(std::memory_order_relaxed)) << 9;
   if (matmul_precision) word |= (static_cast<uint64_t>(context.float32MatmulPrecision()) + 1) << 16;
   return word;
 }

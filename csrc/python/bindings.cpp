@@ -18,6 +18,7 @@
 #include "runtime/eager_mode.h"
 #include "runtime/generator.h"
 #include "runtime/work.h"
+#include "runtime/value_checks.h"
 
 namespace py = pybind11;
 
@@ -82,6 +83,8 @@ PYBIND11_MODULE(_C, m) {
         release_gil());
   m.def("drain", &runtime::drain, release_gil());
   m.def("waits_for_each_op", [] { return runtime::waits_for_each_op.load(); });
+  m.def("checks_values", [] { return runtime::checks_values.load(); });
+  m.def("set_checks_values", [](bool checks) { runtime::checks_values.store(checks); });
   m.def("set_waits_for_each_op", [](bool waits) { runtime::waits_for_each_op.store(waits); });
   m.def("synchronize", [](int64_t device) { runtime::synchronize(runtime::resolve_device(device)); },
         release_gil());

@@ -11,6 +11,7 @@ import torch
 from jax import Array
 from torch._prims_common import suggest_memory_format
 
+from torchtpu import _C
 from torchtpu.lowerings.checked import Checked
 from torchtpu.lowerings.padded import Padded
 from torchtpu.lowerings.promotion import cast
@@ -72,6 +73,7 @@ class Program:
 
         value = self.lower([] if key is None else [key], bases, numbers, starts)
         value, ok = (value.value, value.ok) if isinstance(value, Checked) else (value, None)
+        ok = ok if _C.checks_values() else None
         return self._place(layout, value, ok, bases, starts)
 
     def lower(self, keys: list[Array], bases: dict[int, Array], numbers: dict[int, Array], starts: dict[int, list[Array]]) -> Any:

@@ -1,0 +1,76 @@
+"""What it costs to look for indices out of range, so that they raise as on the CPU: with the look, and without.
+
+usage: tools/bench checks [--json]
+
+Small: picking 4 of 4 rows, where all that counts is the wait for the verdict. Large: gathering 1 MB, where the comparison runs
+inside the program. Until the result is there, in turns in one process, the median over the rounds.
+"""
+
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # JAX traces here, and never owns the device
+
+import torch
+
+from torchtpu import _C
+
+ROUNDS = 101
+LARGE = 512  # rows and columns of float32: 1 MB
+CALLS = {"small": 200, "large": 10}
+
+
+def gather(rows: int) -> Callable[[], None]:
+    source = torch.ones(rows, rows, device="tpu")
+    index = torch.randint(rows, (rows, rows), device="tpu")
+
+    def call() -> None:
+        source.gather(0, index)
+
+    return call
+
+
+def microseconds(call: Callable[[], None], calls: int, checked: bool) -> float:
+    torch.tpu.set_value_checks(checked)
+    call()
+    torch.tpu.synchronize()
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+        torch.tpu.synchronize()  # waits for what the verdict would have waited for
+    return (time.perf_counter() - start) / calls * 1e6
+
+
+def measure() -> dict[str, dict[str, float]]:
+    cases = {"small": gather(4), "large": gather(LARGE)}
+    samples = {(name, checked): [] for name in cases for checked in (True, False)}
+    for _ in range(ROUNDS):
+        for (name, checked), values in samples.items():
+            values.append(microseconds(cases[name], CALLS[name], checked))
+    return {
+        name: {word: statistics.median(samples[name, checked]) for word, checked in (("on", True), ("off", False))}
+        for name in cases
+    }
+
+
+def main(arguments: list[str]) -> None:
+    if arguments not in ([], ["--json"]):
+        print(__doc__.strip())
+        sys.exit(arguments not in (["--help"], ["-h"]))
+    figures = measure()
+    if arguments:
+        print(json.dumps({"platform": _C.platform(), "rounds": ROUNDS, "checks": figures}))
+        return
+    for name, times in figures.items():
+        print(f"{name}: {times['on']:.2f} us with checks, {times['off']:.2f} us without")
+    small, large = figures["small"], figures["large"]
+    print(f"a call waits {small['on'] - small['off']:.2f} us longer (at most 4)")
+    print(f"a gather of 1 MB takes {(large['on'] / large['off'] - 1) * 100:.1f}% longer (at most 5%)")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
