@@ -14,6 +14,11 @@ const std::vector<OpSpec>& specs() {
       {"__lshift__.Scalar_out", "__lshift__.Scalar", false, false,
        {{"self", Role::Read}, {"other", Role::Traced}, {"out", Role::Write}}},
       {"__ilshift__.Scalar", "__lshift__.Scalar", false, false, {{"self", Role::Write}, {"other", Role::Traced}}},
+      // _compute_linear_combination
+      {"_compute_linear_combination", "_compute_linear_combination", false, true,
+       {{"input", Role::Read}, {"coefficients", Role::Read}}},
+      {"_compute_linear_combination.out", "_compute_linear_combination", false, true,
+       {{"input", Role::Read}, {"coefficients", Role::Read}, {"out", Role::Write}}},
       // _foreach_addcdiv.Tensor
       {"_foreach_addcdiv.Tensor", "_foreach_addcdiv.Tensor", false, false,
        {{"self", Role::Read}, {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"scalars", Role::Read}}},
@@ -65,6 +70,15 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"scalars", Role::Traced}, {"out", Role::Write}}},
       {"_foreach_sub_.ScalarList", "_foreach_sub.ScalarList", false, false,
        {{"self", Role::Write}, {"scalars", Role::Traced}}},
+      // _linalg_det
+      {"_linalg_det", "_linalg_det", false, true, {{"A", Role::Read}}},
+      {"_linalg_det.result", "_linalg_det", false, true,
+       {{"A", Role::Read}, {"result", Role::Write}, {"LU", Role::Write}, {"pivots", Role::Write}}},
+      // _linalg_eigh
+      {"_linalg_eigh", "_linalg_eigh", false, true,
+       {{"A", Role::Read}, {"UPLO", Role::Static}, {"compute_v", Role::Static}}},
+      {"_linalg_eigh.eigenvalues", "_linalg_eigh", false, true, {{"A", Role::Read}, {"UPLO", Role::Static},
+       {"compute_v", Role::Static}, {"eigenvalues", Role::Write}, {"eigenvectors", Role::Write}}},
       // _logcumsumexp
       {"_logcumsumexp", "_logcumsumexp", false, false, {{"self", Role::Read}, {"dim", Role::Static}}},
       {"_logcumsumexp.out", "_logcumsumexp", false, false,
@@ -183,6 +197,9 @@ const std::vector<OpSpec>& specs() {
       {"ceil", "ceil", false, false, {{"self", Role::Read}}},
       {"ceil.out", "ceil", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"ceil_", "ceil", false, false, {{"self", Role::Write}}},
+      // cholesky
+      {"cholesky", "cholesky", false, true, {{"self", Role::Read}, {"upper", Role::Static}}},
+      {"cholesky.out", "cholesky", false, true, {{"self", Role::Read}, {"upper", Role::Static}, {"out", Role::Write}}},
       // clamp_max.Tensor
       {"clamp_max.Tensor", "clamp_max.Tensor", false, false, {{"self", Role::Read}, {"max", Role::Read}}},
       {"clamp_max.Tensor_out", "clamp_max.Tensor", false, false,
@@ -320,6 +337,10 @@ const std::vector<OpSpec>& specs() {
       {"le.Scalar_out", "le.Scalar", false, false,
        {{"self", Role::Read}, {"other", Role::Traced}, {"out", Role::Write}}},
       {"le_.Scalar", "le.Scalar", false, false, {{"self", Role::Write}, {"other", Role::Traced}}},
+      // linalg_lu
+      {"linalg_lu", "linalg_lu", false, true, {{"A", Role::Read}, {"pivot", Role::Static}}},
+      {"linalg_lu.out", "linalg_lu", false, true,
+       {{"A", Role::Read}, {"pivot", Role::Static}, {"P", Role::Write}, {"L", Role::Write}, {"U", Role::Write}}},
       // log1p
       {"log1p", "log1p", false, false, {{"self", Role::Read}}},
       {"log1p.out", "log1p", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -338,6 +359,12 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}}},
       {"logsumexp.out", "logsumexp", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}, {"out", Role::Write}}},
+      // lu_unpack
+      {"lu_unpack", "lu_unpack", false, true, {{"LU_data", Role::Read}, {"LU_pivots", Role::Read},
+       {"unpack_data", Role::Static}, {"unpack_pivots", Role::Static}}},
+      {"lu_unpack.out", "lu_unpack", false, true, {{"LU_data", Role::Read}, {"LU_pivots", Role::Read},
+       {"unpack_data", Role::Static}, {"unpack_pivots", Role::Static}, {"P", Role::Write}, {"L", Role::Write},
+       {"U", Role::Write}}},
       // masked_scatter
       {"masked_scatter", "masked_scatter", false, false,
        {{"self", Role::Read}, {"mask", Role::Read}, {"source", Role::Read}}},

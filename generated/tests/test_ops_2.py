@@ -9,6 +9,12 @@ class TestLshiftScalar(OpTest):
     overloads = ("__lshift__.Scalar", "__lshift__.Scalar_out", "__ilshift__.Scalar")
 
 
+class TestComputeLinearCombination(OpTest):
+    entry = "_compute_linear_combination"
+    aten = "_compute_linear_combination"
+    overloads = ("_compute_linear_combination", "_compute_linear_combination.out")
+
+
 class TestForeachAddcdivTensor(OpTest):
     entry = "_foreach_addcdiv.Tensor"
     aten = "_foreach_addcdiv"
@@ -55,6 +61,18 @@ class TestForeachSubScalarList(OpTest):
     entry = "_foreach_sub.ScalarList"
     aten = "_foreach_sub"
     overloads = ("_foreach_sub.ScalarList", "_foreach_sub.ScalarList_out", "_foreach_sub_.ScalarList")
+
+
+class TestLinalgDet(OpTest):
+    entry = "_linalg_det"
+    aten = "_linalg_det"
+    overloads = ("_linalg_det", "_linalg_det.result")
+
+
+class TestLinalgEigh(OpTest):
+    entry = "_linalg_eigh"
+    aten = "_linalg_eigh"
+    overloads = ("_linalg_eigh", "_linalg_eigh.eigenvalues")
 
 
 class TestLogcumsumexp(OpTest):
@@ -203,6 +221,12 @@ class TestCeil(OpTest):
     entry = "ceil"
     aten = "ceil"
     overloads = ("ceil", "ceil.out", "ceil_")
+
+
+class TestCholesky(OpTest):
+    entry = "cholesky"
+    aten = "cholesky"
+    overloads = ("cholesky", "cholesky.out")
 
 
 class TestClampMaxTensor(OpTest):
@@ -364,6 +388,12 @@ class TestLeScalar(OpTest):
     overloads = ("le.Scalar", "le.Scalar_out", "le_.Scalar")
 
 
+class TestLinalgLu(OpTest):
+    entry = "linalg_lu"
+    aten = "linalg_lu"
+    overloads = ("linalg_lu", "linalg_lu.out")
+
+
 class TestLog1p(OpTest):
     entry = "log1p"
     aten = "log1p"
@@ -386,6 +416,12 @@ class TestLogsumexp(OpTest):
     entry = "logsumexp"
     aten = "logsumexp"
     overloads = ("logsumexp", "logsumexp.out")
+
+
+class TestLuUnpack(OpTest):
+    entry = "lu_unpack"
+    aten = "lu_unpack"
+    overloads = ("lu_unpack", "lu_unpack.out")
 
 
 class TestMaskedScatter(OpTest):
