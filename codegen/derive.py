@@ -94,7 +94,12 @@ class Plan:
     def parameters(self) -> tuple[str, ...]:
         """The names of the lowering's parameters."""
         key = (self.rng_key,) if self.rng_key else ()
-        return (*key, *(plan.argument.python_name for plan in self.arguments), *self.key_sizes)
+        return (*key, *(plan.argument.python_name for plan in self.arguments), *self.key_sizes, *self.layouts)
+
+    @property
+    def layouts(self) -> tuple[str, ...]:
+        """The parameters that say how an argument lies in memory."""
+        return tuple(f"{name}_is_contiguous" for name in self.entry.layouts)
 
     @property
     def rng_key(self) -> str | None:

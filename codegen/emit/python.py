@@ -118,6 +118,7 @@ def entry_fields(plan: Plan) -> list[str]:
         "data_sizes": (bool(entry.sizes and entry.sizes.data), False),
         "mutates": (entry.mutates, ()),
         "memory_format": (entry.memory_format, None),
+        "layouts": (entry.layouts, ()),
         "returns": (entry.returns, None),
         "structured": (plan.group.author.structured, False),
         "dtypes": (plan.dtypes, None),

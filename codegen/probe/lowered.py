@@ -112,7 +112,7 @@ def _evaluate(
         else:
             dims = a.argument.name == plan.entry.dims and ("[]" in a.argument.type or value is not None)
             static[name] = _dims(value, _rank(arguments)) if dims else _static(value, a.argument.base)
-    static |= {name: 2 for name in plan.key_sizes}
+    static |= {name: 2 for name in plan.key_sizes} | {name: True for name in plan.layouts}
     promoted = {a.argument.python_name for a in plan.arguments if a.argument.name in plan.promoted}
 
     def call(key: Any, traced: dict[str, Any]) -> Any:

@@ -24,7 +24,7 @@ def unknown_name(context: Context) -> Iterator[Diagnostic]:
     """A name that is not an argument of the op.
 
     An `expr` may use the op's arguments (`from` is `from_`), `key` if it is random, jnp, lax, jax, jsp and a few
-    builtins; `dims`, `static`, `traced`, `positions`, `specialize`, `mutates`, `memory_format`, `promote` and
+    builtins; `dims`, `static`, `traced`, `positions`, `specialize`, `mutates`, `memory_format`, `layouts`, `promote` and
     `sizes: {key: ...}` name arguments; `returns` names returns. A size itself has a name that no argument has. Out
     arguments, generators, layouts, devices and memory formats never reach a lowering.
     """
@@ -57,7 +57,7 @@ def unknown_name(context: Context) -> Iterator[Diagnostic]:
 def _mentioned(entry: Entry) -> Iterator[tuple[Path, str]]:
     """Every argument that a field other than an expression names, and where."""
     lists: dict[Path, Iterable[str]] = {
-        (name,): getattr(entry, name) or () for name in ("static", "traced", "positions", "mutates", "memory_format")
+        (name,): getattr(entry, name) or () for name in ("static", "traced", "positions", "mutates", "memory_format", "layouts")
     }
     if entry.promote and entry.promote.args:
         lists["promote", entry.promote.kind] = entry.promote.args

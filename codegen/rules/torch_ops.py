@@ -106,7 +106,8 @@ def loses_autograd(context: Context) -> Iterator[Diagnostic]:
         if entry.autograd and formula:
             message = f"torch differentiates '{entry.name}' itself: a formula of its own would hide torch's"
             yield Diagnostic("E204", entry.key_at("autograd"), message, "delete autograd")
-        if group.author.composite_implicit and not formula and not entry.autograd:
+        left_to_torch = entry.variants is not None and entry.name in entry.variants.excluded
+        if group.author.composite_implicit and not formula and not entry.autograd and not left_to_torch:
             message = (
                 f"'{entry.name}' is CompositeImplicit without a derivative formula: a kernel would lose its autograd"
             )

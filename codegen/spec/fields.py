@@ -161,6 +161,12 @@ FIELDS: dict[str, Field] = {
             "new results are channels-last where one of these arguments is, and contiguous otherwise; `[]`: always contiguous",
             "what torch's meta kernel says",
         ),
+        Field(
+            "layouts",
+            NAMES,
+            "tensor arguments of which the lowering is told whether they lie row by row in memory, by "
+            "`<name>_is_contiguous`",
+        ),
         Field("returns", NAMES, "the outputs that the lowering yields; others are undefined", "all"),
         Field(
             "sizes",

@@ -111,6 +111,7 @@ class Entry:
     precision: str = "torch"
     meta: str = "torch"
     memory_format: tuple[str, ...] | None = None
+    layouts: tuple[str, ...] = ()
     returns: tuple[str, ...] | None = None
     sizes: Sizes | None = None
     checks: tuple[str, ...] = ()

@@ -9,6 +9,7 @@
 #include "dispatch/fallback.h"
 #include "dispatch/run_ahead.h"
 #include "pjrt/client.h"
+#include "pjrt/ffi.h"
 #include "pjrt/plugin.h"
 #include "python/convert.h"
 #include "python/miss_bridge.h"
@@ -46,6 +47,12 @@ PYBIND11_MODULE(_C, m) {
     auto choice = pjrt::choose_plugin();
     return py::make_tuple(choice.platform, choice.path, choice.reason);
   });
+  // handler: as jaxlib's registrations() have it.
+  m.def("register_host_handler",
+        [](const std::string& target, const py::capsule& handler) {
+          pjrt::register_host_handler(target, PyCapsule_GetPointer(handler.ptr(), "xla._CUSTOM_CALL_TARGET"));
+        },
+        py::arg("target"), py::arg("handler"));
   m.def("set_miss_handlers", &set_miss_handlers, py::arg("trace"), py::arg("second_look"));
 
   m.def("initialize", [] { pjrt::Client::get(); }, release_gil());

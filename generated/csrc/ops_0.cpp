@@ -26,6 +26,11 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"found_inf", Role::Write}, {"inv_scale", Role::Read}, {"out", Role::Write}}},
       {"_amp_foreach_non_finite_check_and_unscale_", "_amp_foreach_non_finite_check_and_unscale_", false, false,
        {{"self", Role::Write}, {"found_inf", Role::Write}, {"inv_scale", Role::Read}}},
+      // _fft_c2c
+      {"_fft_c2c", "_fft_c2c", false, false,
+       {{"self", Role::Read}, {"dim", Role::Static}, {"normalization", Role::Static}, {"forward", Role::Static}}},
+      {"_fft_c2c.out", "_fft_c2c", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"normalization", Role::Static}, {"forward", Role::Static}, {"out", Role::Write}}},
       // _foreach_add.List
       {"_foreach_add.List", "_foreach_add.List", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
@@ -209,6 +214,12 @@ const std::vector<OpSpec>& specs() {
        {"values", Role::Read}, {"accumulate", Role::Static}, {"unsafe", Role::Static}, {"out", Role::Write}}},
       {"_index_put_impl_", "_index_put_impl_", false, false, {{"self", Role::Write}, {"indices", Role::Read},
        {"values", Role::Read}, {"accumulate", Role::Static}, {"unsafe", Role::Static}}},
+      // _linalg_solve_ex
+      {"_linalg_solve_ex", "_linalg_solve_ex", false, true,
+       {{"A", Role::Read}, {"B", Role::Read}, {"left", Role::Static}, {"check_errors", Role::Static}}},
+      {"_linalg_solve_ex.result", "_linalg_solve_ex", false, true, {{"A", Role::Read}, {"B", Role::Read},
+       {"left", Role::Static}, {"check_errors", Role::Static}, {"result", Role::Write}, {"LU", Role::Write},
+       {"pivots", Role::Write}, {"info", Role::Write}}},
       // _log_softmax
       {"_log_softmax", "_log_softmax", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}}},
@@ -334,6 +345,10 @@ const std::vector<OpSpec>& specs() {
       {"bitwise_xor.Tensor_out", "bitwise_xor.Tensor", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"bitwise_xor_.Tensor", "bitwise_xor.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // cholesky_inverse
+      {"cholesky_inverse", "cholesky_inverse", false, true, {{"self", Role::Read}, {"upper", Role::Static}}},
+      {"cholesky_inverse.out", "cholesky_inverse", false, true,
+       {{"self", Role::Read}, {"upper", Role::Static}, {"out", Role::Write}}},
       // clamp
       {"clamp", "clamp", false, false, {{"self", Role::Read}, {"min", Role::Traced}, {"max", Role::Traced}},
        {checks::bounds_fit}},
@@ -472,6 +487,20 @@ const std::vector<OpSpec>& specs() {
       {"leaky_relu_backward.grad_input", "leaky_relu_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"negative_slope", Role::Traced}, {"self_is_result", Role::Static},
        {"grad_input", Role::Write}}, {checks::leaky_relu_in_place_slope}},
+      // linalg_eigvals
+      {"linalg_eigvals.out", "linalg_eigvals", false, true, {{"self", Role::Read}, {"out", Role::Write}}},
+      // linalg_householder_product
+      {"linalg_householder_product", "linalg_householder_product", false, true,
+       {{"input", Role::Read}, {"tau", Role::Read}}},
+      {"linalg_householder_product.out", "linalg_householder_product", false, true,
+       {{"input", Role::Read}, {"tau", Role::Read}, {"out", Role::Write}}},
+      // linalg_matrix_exp
+      {"linalg_matrix_exp", "linalg_matrix_exp", false, true, {{"self", Role::Read}}},
+      {"linalg_matrix_exp.out", "linalg_matrix_exp", false, true, {{"self", Role::Read}, {"out", Role::Write}}},
+      // linalg_qr
+      {"linalg_qr", "linalg_qr", false, true, {{"A", Role::Read}, {"mode", Role::Static}}},
+      {"linalg_qr.out", "linalg_qr", false, true,
+       {{"A", Role::Read}, {"mode", Role::Static}, {"Q", Role::Write}, {"R", Role::Write}}},
       // linalg_vector_norm
       {"linalg_vector_norm", "linalg_vector_norm", false, false, {{"self", Role::Read}, {"ord", Role::Static},
        {"dim", Role::Static}, {"keepdim", Role::Static}, {"dtype", Role::Static}}},
@@ -695,6 +724,12 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"threshold", Role::Traced}}},
       {"threshold_backward.grad_input", "threshold_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"threshold", Role::Traced}, {"grad_input", Role::Write}}},
+      // triangular_solve
+      {"triangular_solve", "triangular_solve", false, true, {{"self", Role::Read}, {"A", Role::Read},
+       {"upper", Role::Static}, {"transpose", Role::Static}, {"unitriangular", Role::Static}}},
+      {"triangular_solve.X", "triangular_solve", false, true, {{"self", Role::Read}, {"A", Role::Read},
+       {"upper", Role::Static}, {"transpose", Role::Static}, {"unitriangular", Role::Static}, {"X", Role::Write},
+       {"M", Role::Write}}},
       // trunc
       {"trunc", "trunc", false, false, {{"self", Role::Read}}},
       {"trunc.out", "trunc", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

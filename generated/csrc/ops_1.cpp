@@ -135,6 +135,10 @@ const std::vector<OpSpec>& specs() {
       {"_foreach_zero", "_foreach_zero_", false, false, {{"self", Role::Read}}},
       {"_foreach_zero.out", "_foreach_zero_", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"_foreach_zero_", "_foreach_zero_", false, false, {{"self", Role::Write}}},
+      // _linalg_slogdet
+      {"_linalg_slogdet", "_linalg_slogdet", false, true, {{"A", Role::Read}}},
+      {"_linalg_slogdet.sign", "_linalg_slogdet", false, true, {{"A", Role::Read}, {"sign", Role::Write},
+       {"logabsdet", Role::Write}, {"LU", Role::Write}, {"pivots", Role::Write}}},
       // _log_softmax_backward_data
       {"_log_softmax_backward_data", "_log_softmax_backward_data", false, false,
        {{"grad_output", Role::Read}, {"output", Role::Read}, {"dim", Role::Static}, {"input_dtype", Role::Static}}},
@@ -324,6 +328,9 @@ const std::vector<OpSpec>& specs() {
        {checks::geometric_p}},
       {"geometric_", "geometric_", true, false,
        {{"self", Role::Write}, {"p", Role::Traced}, {"generator", Role::Generator}}, {checks::geometric_p}},
+      // geqrf
+      {"geqrf", "geqrf", false, true, {{"self", Role::Read}}},
+      {"geqrf.a", "geqrf", false, true, {{"self", Role::Read}, {"a", Role::Write}, {"tau", Role::Write}}},
       // hardshrink_backward
       {"hardshrink_backward", "hardshrink_backward", false, false,
        {{"grad_out", Role::Read}, {"self", Role::Read}, {"lambd", Role::Traced}}},
@@ -390,11 +397,35 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"end", Role::Read}, {"weight", Role::Traced}, {"out", Role::Write}}},
       {"lerp_.Scalar", "lerp.Scalar", false, false,
        {{"self", Role::Write}, {"end", Role::Read}, {"weight", Role::Traced}}},
+      // linalg_cholesky_ex
+      {"linalg_cholesky_ex", "linalg_cholesky_ex", false, true,
+       {{"self", Role::Read}, {"upper", Role::Static}, {"check_errors", Role::Static}}},
+      {"linalg_cholesky_ex.L", "linalg_cholesky_ex", false, true, {{"self", Role::Read}, {"upper", Role::Static},
+       {"check_errors", Role::Static}, {"L", Role::Write}, {"info", Role::Write}}},
       // linalg_cross
       {"linalg_cross", "linalg_cross", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"dim", Role::Static}}},
       {"linalg_cross.out", "linalg_cross", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
+      // linalg_eig
+      {"linalg_eig", "linalg_eig", false, true, {{"self", Role::Read}}},
+      {"linalg_eig.out", "linalg_eig", false, true,
+       {{"self", Role::Read}, {"eigenvalues", Role::Write}, {"eigenvectors", Role::Write}}},
+      // linalg_lu_factor_ex
+      {"linalg_lu_factor_ex", "linalg_lu_factor_ex", false, true,
+       {{"A", Role::Read}, {"pivot", Role::Static}, {"check_errors", Role::Static}}},
+      {"linalg_lu_factor_ex.out", "linalg_lu_factor_ex", false, true, {{"A", Role::Read}, {"pivot", Role::Static},
+       {"check_errors", Role::Static}, {"LU", Role::Write}, {"pivots", Role::Write}, {"info", Role::Write}}},
+      // linalg_lu_solve
+      {"linalg_lu_solve", "linalg_lu_solve", false, true, {{"LU", Role::Read}, {"pivots", Role::Read},
+       {"B", Role::Read}, {"left", Role::Static}, {"adjoint", Role::Static}}},
+      {"linalg_lu_solve.out", "linalg_lu_solve", false, true, {{"LU", Role::Read}, {"pivots", Role::Read},
+       {"B", Role::Read}, {"left", Role::Static}, {"adjoint", Role::Static}, {"out", Role::Write}}},
+      // linalg_solve_triangular
+      {"linalg_solve_triangular", "linalg_solve_triangular", false, true, {{"self", Role::Read}, {"B", Role::Read},
+       {"upper", Role::Static}, {"left", Role::Static}, {"unitriangular", Role::Static}}},
+      {"linalg_solve_triangular.out", "linalg_solve_triangular", false, true, {{"self", Role::Read}, {"B", Role::Read},
+       {"upper", Role::Static}, {"left", Role::Static}, {"unitriangular", Role::Static}, {"out", Role::Write}}},
       // log_normal_
       {"log_normal", "log_normal_", true, false,
        {{"self", Role::Read}, {"mean", Role::Traced, {1}}, {"std", Role::Traced, {2}}, {"generator", Role::Generator}},

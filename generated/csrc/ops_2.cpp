@@ -24,6 +24,11 @@ const std::vector<OpSpec>& specs() {
       {"_amp_update_scale_", "_amp_update_scale_", false, false, {{"self", Role::Write},
        {"growth_tracker", Role::Write}, {"found_inf", Role::Read}, {"scale_growth_factor", Role::Traced},
        {"scale_backoff_factor", Role::Traced}, {"growth_interval", Role::Static}}},
+      // _compute_linear_combination
+      {"_compute_linear_combination", "_compute_linear_combination", false, true,
+       {{"input", Role::Read}, {"coefficients", Role::Read}}},
+      {"_compute_linear_combination.out", "_compute_linear_combination", false, true,
+       {{"input", Role::Read}, {"coefficients", Role::Read}, {"out", Role::Write}}},
       // _foreach_acos
       {"_foreach_acos", "_foreach_acos", false, false, {{"self", Role::Read}}},
       {"_foreach_acos.out", "_foreach_acos", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -145,6 +150,15 @@ const std::vector<OpSpec>& specs() {
        {"max_exp_avg_sqs", Role::Write}, {"state_steps", Role::Read}, {"lr", Role::Read}, {"beta1", Role::Traced},
        {"beta2", Role::Static}, {"weight_decay", Role::Traced, {0}}, {"eps", Role::Traced}, {"amsgrad", Role::Static},
        {"maximize", Role::Static}, {"grad_scale", Role::Read}, {"found_inf", Role::Read}}},
+      // _linalg_det
+      {"_linalg_det", "_linalg_det", false, true, {{"A", Role::Read}}},
+      {"_linalg_det.result", "_linalg_det", false, true,
+       {{"A", Role::Read}, {"result", Role::Write}, {"LU", Role::Write}, {"pivots", Role::Write}}},
+      // _linalg_eigh
+      {"_linalg_eigh", "_linalg_eigh", false, true,
+       {{"A", Role::Read}, {"UPLO", Role::Static}, {"compute_v", Role::Static}}},
+      {"_linalg_eigh.eigenvalues", "_linalg_eigh", false, true, {{"A", Role::Read}, {"UPLO", Role::Static},
+       {"compute_v", Role::Static}, {"eigenvalues", Role::Write}, {"eigenvectors", Role::Write}}},
       // _logcumsumexp
       {"_logcumsumexp", "_logcumsumexp", false, false, {{"self", Role::Read}, {"dim", Role::Static}}},
       {"_logcumsumexp.out", "_logcumsumexp", false, false,
@@ -263,6 +277,9 @@ const std::vector<OpSpec>& specs() {
       {"ceil", "ceil", false, false, {{"self", Role::Read}}},
       {"ceil.out", "ceil", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"ceil_", "ceil", false, false, {{"self", Role::Write}}},
+      // cholesky
+      {"cholesky", "cholesky", false, true, {{"self", Role::Read}, {"upper", Role::Static}}},
+      {"cholesky.out", "cholesky", false, true, {{"self", Role::Read}, {"upper", Role::Static}, {"out", Role::Write}}},
       // clamp_max.Tensor
       {"clamp_max.Tensor", "clamp_max.Tensor", false, false, {{"self", Role::Read}, {"max", Role::Read}}},
       {"clamp_max.Tensor_out", "clamp_max.Tensor", false, false,
@@ -400,6 +417,10 @@ const std::vector<OpSpec>& specs() {
       {"le.Scalar_out", "le.Scalar", false, false,
        {{"self", Role::Read}, {"other", Role::Traced}, {"out", Role::Write}}},
       {"le_.Scalar", "le.Scalar", false, false, {{"self", Role::Write}, {"other", Role::Traced}}},
+      // linalg_lu
+      {"linalg_lu", "linalg_lu", false, true, {{"A", Role::Read}, {"pivot", Role::Static}}},
+      {"linalg_lu.out", "linalg_lu", false, true,
+       {{"A", Role::Read}, {"pivot", Role::Static}, {"P", Role::Write}, {"L", Role::Write}, {"U", Role::Write}}},
       // log1p
       {"log1p", "log1p", false, false, {{"self", Role::Read}}},
       {"log1p.out", "log1p", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -418,6 +439,12 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}}},
       {"logsumexp.out", "logsumexp", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}, {"out", Role::Write}}},
+      // lu_unpack
+      {"lu_unpack", "lu_unpack", false, true, {{"LU_data", Role::Read}, {"LU_pivots", Role::Read},
+       {"unpack_data", Role::Static}, {"unpack_pivots", Role::Static}}},
+      {"lu_unpack.out", "lu_unpack", false, true, {{"LU_data", Role::Read}, {"LU_pivots", Role::Read},
+       {"unpack_data", Role::Static}, {"unpack_pivots", Role::Static}, {"P", Role::Write}, {"L", Role::Write},
+       {"U", Role::Write}}},
       // masked_scatter
       {"masked_scatter", "masked_scatter", false, false,
        {{"self", Role::Read}, {"mask", Role::Read}, {"source", Role::Read}}},

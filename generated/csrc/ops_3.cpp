@@ -29,6 +29,21 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"dim", Role::Static}, {"keepdim", Role::Static}}},
       {"_aminmax.dim_out", "_aminmax.dim", false, false, {{"self", Role::Read}, {"dim", Role::Static},
        {"keepdim", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
+      // _cholesky_solve_helper
+      {"_cholesky_solve_helper", "_cholesky_solve_helper", false, true,
+       {{"self", Role::Read}, {"A", Role::Read}, {"upper", Role::Static}}},
+      {"_cholesky_solve_helper.out", "_cholesky_solve_helper", false, true,
+       {{"self", Role::Read}, {"A", Role::Read}, {"upper", Role::Static}, {"out", Role::Write}}},
+      // _fft_c2r
+      {"_fft_c2r", "_fft_c2r", false, false,
+       {{"self", Role::Read}, {"dim", Role::Static}, {"normalization", Role::Static}, {"last_dim_size", Role::Static}}},
+      {"_fft_c2r.out", "_fft_c2r", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"normalization", Role::Static}, {"last_dim_size", Role::Static}, {"out", Role::Write}}},
+      // _fft_r2c
+      {"_fft_r2c", "_fft_r2c", false, false,
+       {{"self", Role::Read}, {"dim", Role::Static}, {"normalization", Role::Static}, {"onesided", Role::Static}}},
+      {"_fft_r2c.out", "_fft_r2c", false, false, {{"self", Role::Read}, {"dim", Role::Static},
+       {"normalization", Role::Static}, {"onesided", Role::Static}, {"out", Role::Write}}},
       // _foreach_abs
       {"_foreach_abs", "_foreach_abs", false, false, {{"self", Role::Read}}},
       {"_foreach_abs.out", "_foreach_abs", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -175,6 +190,14 @@ const std::vector<OpSpec>& specs() {
       {"_histogramdd_from_bin_cts.out", "_histogramdd_from_bin_cts", false, false, {{"self", Role::Read},
        {"bins", Role::Static}, {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static},
        {"out", Role::Write}}},
+      // _linalg_eigvals
+      {"_linalg_eigvals", "_linalg_eigvals", false, true, {{"self", Role::Read}}},
+      // _linalg_svd
+      {"_linalg_svd", "_linalg_svd", false, true,
+       {{"A", Role::Read}, {"full_matrices", Role::Static}, {"compute_uv", Role::Static}, {"driver", Role::Static}}},
+      {"_linalg_svd.U", "_linalg_svd", false, true, {{"A", Role::Read}, {"full_matrices", Role::Static},
+       {"compute_uv", Role::Static}, {"driver", Role::Static}, {"U", Role::Write}, {"S", Role::Write},
+       {"Vh", Role::Write}}},
       // _segment_reduce_backward
       {"_segment_reduce_backward", "_segment_reduce_backward", false, true, {{"grad", Role::Read},
        {"output", Role::Read}, {"data", Role::Read}, {"reduce", Role::Static}, {"lengths", Role::Read},
@@ -390,6 +413,10 @@ const std::vector<OpSpec>& specs() {
       {"lgamma", "lgamma", false, false, {{"self", Role::Read}}},
       {"lgamma.out", "lgamma", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"lgamma_", "lgamma", false, false, {{"self", Role::Write}}},
+      // linalg_inv_ex
+      {"linalg_inv_ex", "linalg_inv_ex", false, true, {{"A", Role::Read}, {"check_errors", Role::Static}}},
+      {"linalg_inv_ex.inverse", "linalg_inv_ex", false, true,
+       {{"A", Role::Read}, {"check_errors", Role::Static}, {"inverse", Role::Write}, {"info", Role::Write}}},
       // linspace
       {"linspace", "linspace", false, false, {{"start", Role::Traced}, {"end", Role::Traced}, {"steps", Role::Static},
        {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored}, {"pin_memory", Role::Ignored}}},
@@ -486,6 +513,11 @@ const std::vector<OpSpec>& specs() {
       {"ne.Tensor", "ne.Tensor", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"ne.Tensor_out", "ne.Tensor", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"ne_.Tensor", "ne.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // ormqr
+      {"ormqr", "ormqr", false, true, {{"self", Role::Read}, {"input2", Role::Read}, {"input3", Role::Read},
+       {"left", Role::Static}, {"transpose", Role::Static}}},
+      {"ormqr.out", "ormqr", false, true, {{"self", Role::Read}, {"input2", Role::Read}, {"input3", Role::Read},
+       {"left", Role::Static}, {"transpose", Role::Static}, {"out", Role::Write}}},
       // random_
       {"random", "random_", true, false, {{"self", Role::Read}, {"generator", Role::Generator}}},
       {"random.out", "random_", true, false,

@@ -10,6 +10,7 @@ from torchtpu.lowerings import arithmetic as arithmetic_family
 from torchtpu.lowerings import attention as attention_family
 from torchtpu.lowerings import bessel as bessel_family
 from torchtpu.lowerings import cells as cells_family
+from torchtpu.lowerings import cholesky as cholesky_family
 from torchtpu.lowerings import comparison as comparison_family
 from torchtpu.lowerings import convolution as convolution_family
 from torchtpu.lowerings import creation as creation_family
@@ -17,15 +18,19 @@ from torchtpu.lowerings import dropout as dropout_family
 from torchtpu.lowerings import elementwise as elementwise_family
 from torchtpu.lowerings import embedding as embedding_family
 from torchtpu.lowerings import foreach as foreach_family
+from torchtpu.lowerings import fourier as fourier_family
 from torchtpu.lowerings import gamma as gamma_family
 from torchtpu.lowerings import histogram as histogram_family
 from torchtpu.lowerings import incomplete_gamma as incomplete_gamma_family
 from torchtpu.lowerings import indexing as indexing_family
 from torchtpu.lowerings import loss as loss_family
+from torchtpu.lowerings import lu as lu_family
 from torchtpu.lowerings import matmul as matmul_family
+from torchtpu.lowerings import matrix_exp as matrix_exp_family
 from torchtpu.lowerings import norm as norm_family
 from torchtpu.lowerings import normal_curve as normal_curve_family
 from torchtpu.lowerings import optimizer as optimizer_family
+from torchtpu.lowerings import orthogonal as orthogonal_family
 from torchtpu.lowerings import padding as padding_family
 from torchtpu.lowerings import polynomials as polynomials_family
 from torchtpu.lowerings import pooling as pooling_family
@@ -40,7 +45,9 @@ from torchtpu.lowerings import shape as shape_family
 from torchtpu.lowerings import sliding as sliding_family
 from torchtpu.lowerings import softmax as softmax_family
 from torchtpu.lowerings import sorting as sorting_family
+from torchtpu.lowerings import spectral as spectral_family
 from torchtpu.lowerings import transformer as transformer_family
+from torchtpu.lowerings import triangular as triangular_family
 from torchtpu.lowerings import unique as unique_family
 from torchtpu.lowerings import vjp as vjp_family
 from torchtpu.lowerings import zeta as zeta_family
@@ -119,9 +126,34 @@ def _amp_update_scale_(self, growth_tracker, found_inf, scale_growth_factor, sca
         growth_interval=growth_interval)
 
 
+def _cholesky_solve_helper(self, A, upper):
+    # _cholesky_solve_helper
+    return cholesky_family.solve(self=self, A=A, upper=upper)
+
+
+def _compute_linear_combination(input, coefficients):
+    # _compute_linear_combination
+    return matrix_exp_family.linear_combination(input=input, coefficients=coefficients)
+
+
 def _conj_physical(self):
     # _conj_physical
     return jnp.conj(self)
+
+
+def _fft_c2c(self, dim, normalization, forward):
+    # _fft_c2c
+    return fourier_family.c2c(self=self, dim=dim, normalization=normalization, forward=forward)
+
+
+def _fft_c2r(self, dim, normalization, last_dim_size):
+    # _fft_c2r
+    return fourier_family.c2r(self=self, dim=dim, normalization=normalization, last_dim_size=last_dim_size)
+
+
+def _fft_r2c(self, dim, normalization, onesided):
+    # _fft_r2c
+    return fourier_family.r2c(self=self, dim=dim, normalization=normalization, onesided=onesided)
 
 
 def _foreach_abs(self):
@@ -598,6 +630,36 @@ def _index_put_impl_(self, indices, values, accumulate, unsafe):
         unsafe=unsafe)
 
 
+def _linalg_det(A, A_is_contiguous):
+    # _linalg_det
+    return lu_family.det(A=A, A_is_contiguous=A_is_contiguous)
+
+
+def _linalg_eigh(A, UPLO, compute_v):
+    # _linalg_eigh
+    return spectral_family.eigh(A=A, UPLO=UPLO, compute_v=compute_v)
+
+
+def _linalg_eigvals(self):
+    # _linalg_eigvals
+    return spectral_family.eigvals(self=self)
+
+
+def _linalg_slogdet(A, A_is_contiguous):
+    # _linalg_slogdet
+    return lu_family.slogdet(A=A, A_is_contiguous=A_is_contiguous)
+
+
+def _linalg_solve_ex(A, B, left, check_errors, A_is_contiguous):
+    # _linalg_solve_ex
+    return lu_family.solve_ex(A=A, B=B, left=left, check_errors=check_errors, A_is_contiguous=A_is_contiguous)
+
+
+def _linalg_svd(A, full_matrices, compute_uv, driver):
+    # _linalg_svd
+    return spectral_family.svd(A=A, full_matrices=full_matrices, compute_uv=compute_uv, driver=driver)
+
+
 def _log_softmax(self, dim, half_to_float):
     # _log_softmax
     return softmax_family.log_softmax(self=self, dim=dim, half_to_float=half_to_float)
@@ -1026,6 +1088,16 @@ def channel_shuffle(self, groups):
     return rearrange_family.channel_shuffle(self=self, groups=groups)
 
 
+def cholesky(self, upper):
+    # cholesky
+    return cholesky_family.cholesky(self=self, upper=upper)
+
+
+def cholesky_inverse(self, upper):
+    # cholesky_inverse
+    return cholesky_family.inverse(self=self, upper=upper)
+
+
 def clamp(self, min, max):
     # clamp
     return jnp.clip(self, min, max)
@@ -1338,6 +1410,11 @@ def geometric_(key, self, p):
     return random_family.geometric(key=key, self=self, p=p)
 
 
+def geqrf(self):
+    # geqrf
+    return orthogonal_family.geqrf(self=self)
+
+
 def glu(self, dim):
     # glu
     return activation_family.glu(self=self, dim=dim)
@@ -1587,9 +1664,64 @@ def lgamma(self):
     return lax.lgamma(self)
 
 
+def linalg_cholesky_ex(self, upper, check_errors):
+    # linalg_cholesky_ex
+    return cholesky_family.cholesky_ex(self=self, upper=upper, check_errors=check_errors)
+
+
 def linalg_cross(self, other, dim):
     # linalg_cross
     return arithmetic_family.cross(self=self, other=other, dim=dim)
+
+
+def linalg_eig(self):
+    # linalg_eig
+    return spectral_family.eig(self=self)
+
+
+def linalg_eigvals(self):
+    # linalg_eigvals
+    return spectral_family.eigvals(self=self)
+
+
+def linalg_householder_product(input, tau):
+    # linalg_householder_product
+    return orthogonal_family.householder_product(input=input, tau=tau)
+
+
+def linalg_inv_ex(A, check_errors):
+    # linalg_inv_ex
+    return lu_family.inverse_ex(A=A, check_errors=check_errors)
+
+
+def linalg_lu(A, pivot):
+    # linalg_lu
+    return lu_family.factors(A=A, pivot=pivot)
+
+
+def linalg_lu_factor_ex(A, pivot, check_errors):
+    # linalg_lu_factor_ex
+    return lu_family.factor_ex(A=A, pivot=pivot, check_errors=check_errors)
+
+
+def linalg_lu_solve(LU, pivots, B, left, adjoint):
+    # linalg_lu_solve
+    return lu_family.solve_factored(LU=LU, pivots=pivots, B=B, left=left, adjoint=adjoint)
+
+
+def linalg_matrix_exp(self):
+    # linalg_matrix_exp
+    return matrix_exp_family.matrix_exp(self=self)
+
+
+def linalg_qr(A, mode):
+    # linalg_qr
+    return orthogonal_family.qr(A=A, mode=mode)
+
+
+def linalg_solve_triangular(self, B, upper, left, unitriangular):
+    # linalg_solve_triangular
+    return triangular_family.solve_triangular(self=self, B=B, upper=upper, left=left, unitriangular=unitriangular)
 
 
 def linalg_vector_norm(self, ord, dim, keepdim, dtype):
@@ -1700,6 +1832,11 @@ def lt_Scalar(self, other):
 def lt_Tensor(self, other):
     # lt.Tensor
     return jnp.less(self, other)
+
+
+def lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
+    # lu_unpack
+    return lu_family.unpack(LU_data=LU_data, LU_pivots=LU_pivots, unpack_data=unpack_data, unpack_pivots=unpack_pivots)
 
 
 def masked_fill_Scalar(self, mask, value):
@@ -2016,6 +2153,11 @@ def normal_float_Tensor(key, mean, std):
 def normal_functional(key, self, mean, std):
     # normal_functional
     return random_family.normal(key=key, self=self, mean=mean, std=std)
+
+
+def ormqr(self, input2, input3, left, transpose):
+    # ormqr
+    return orthogonal_family.ormqr(self=self, input2=input2, input3=input3, left=left, transpose=transpose)
 
 
 def pixel_shuffle(self, upscale_factor):
@@ -2614,6 +2756,12 @@ def trace(self):
     return reduction_family.trace(self=self)
 
 
+def triangular_solve(self, A, upper, transpose, unitriangular):
+    # triangular_solve
+    return triangular_family.triangular_solve(self=self, A=A, upper=upper, transpose=transpose,
+        unitriangular=unitriangular)
+
+
 def tril(self, diagonal):
     # tril
     return creation_family.tril(self=self, diagonal=diagonal)
@@ -2850,12 +2998,45 @@ ENTRIES: dict[str, Entry] = {
          Param("growth_interval", "int", False)),
         _amp_update_scale_,
     ),
+    "_cholesky_solve_helper": Entry(
+        "_cholesky_solve_helper",
+        (Param("self", "Tensor", True), Param("A", "Tensor", True), Param("upper", "bool", False)),
+        _cholesky_solve_helper,
+        meta="fix:by_columns",
+    ),
+    "_compute_linear_combination": Entry(
+        "_compute_linear_combination",
+        (Param("input", "Tensor", True), Param("coefficients", "Tensor", True)),
+        _compute_linear_combination,
+        meta="jax",
+    ),
     "_conj_physical": Entry(
         "_conj_physical",
         (Param("self", "Tensor", True),),
         _conj_physical,
         promote="default",
         promoted=("self",),
+    ),
+    "_fft_c2c": Entry(
+        "_fft_c2c",
+        (Param("self", "Tensor", True), Param("dim", "int[]", False), Param("normalization", "int", False),
+         Param("forward", "bool", False)),
+        _fft_c2c,
+        meta="fix:fourier",
+    ),
+    "_fft_c2r": Entry(
+        "_fft_c2r",
+        (Param("self", "Tensor", True), Param("dim", "int[]", False), Param("normalization", "int", False),
+         Param("last_dim_size", "int", False)),
+        _fft_c2r,
+        meta="fix:fourier",
+    ),
+    "_fft_r2c": Entry(
+        "_fft_r2c",
+        (Param("self", "Tensor", True), Param("dim", "int[]", False), Param("normalization", "int", False),
+         Param("onesided", "bool", False)),
+        _fft_r2c,
+        meta="fix:fourier",
     ),
     "_foreach_abs": Entry(
         "_foreach_abs",
@@ -3345,6 +3526,47 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("indices", "Tensor?[]", True), Param("values", "Tensor", True),
          Param("accumulate", "bool", False), Param("unsafe", "bool", False)),
         _index_put_impl_,
+    ),
+    "_linalg_det": Entry(
+        "_linalg_det",
+        (Param("A", "Tensor", True),),
+        _linalg_det,
+        layouts=("A",),
+        structured=True,
+    ),
+    "_linalg_eigh": Entry(
+        "_linalg_eigh",
+        (Param("A", "Tensor", True), Param("UPLO", "str", False), Param("compute_v", "bool", False)),
+        _linalg_eigh,
+        structured=True,
+    ),
+    "_linalg_eigvals": Entry(
+        "_linalg_eigvals",
+        (Param("self", "Tensor", True),),
+        _linalg_eigvals,
+    ),
+    "_linalg_slogdet": Entry(
+        "_linalg_slogdet",
+        (Param("A", "Tensor", True),),
+        _linalg_slogdet,
+        layouts=("A",),
+        structured=True,
+    ),
+    "_linalg_solve_ex": Entry(
+        "_linalg_solve_ex",
+        (Param("A", "Tensor", True), Param("B", "Tensor", True), Param("left", "bool", False),
+         Param("check_errors", "bool", False)),
+        _linalg_solve_ex,
+        layouts=("A",),
+        structured=True,
+    ),
+    "_linalg_svd": Entry(
+        "_linalg_svd",
+        (Param("A", "Tensor", True), Param("full_matrices", "bool", False), Param("compute_uv", "bool", False),
+         Param("driver", "str?", False)),
+        _linalg_svd,
+        meta="fix:by_columns",
+        structured=True,
     ),
     "_log_softmax": Entry(
         "_log_softmax",
@@ -3924,6 +4146,16 @@ ENTRIES: dict[str, Entry] = {
         channel_shuffle,
         memory_format=("self",),
     ),
+    "cholesky": Entry(
+        "cholesky",
+        (Param("self", "Tensor", True), Param("upper", "bool", False)),
+        cholesky,
+    ),
+    "cholesky_inverse": Entry(
+        "cholesky_inverse",
+        (Param("self", "Tensor", True), Param("upper", "bool", False)),
+        cholesky_inverse,
+    ),
     "clamp": Entry(
         "clamp",
         (Param("self", "Tensor", True), Param("min", "Scalar?", True), Param("max", "Scalar?", True)),
@@ -4363,6 +4595,12 @@ ENTRIES: dict[str, Entry] = {
         geometric_,
         rng=True,
     ),
+    "geqrf": Entry(
+        "geqrf",
+        (Param("self", "Tensor", True),),
+        geqrf,
+        meta="fix:by_columns",
+    ),
     "glu": Entry(
         "glu",
         (Param("self", "Tensor", True), Param("dim", "int", False)),
@@ -4737,6 +4975,12 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         structured=True,
     ),
+    "linalg_cholesky_ex": Entry(
+        "linalg_cholesky_ex",
+        (Param("self", "Tensor", True), Param("upper", "bool", False), Param("check_errors", "bool", False)),
+        linalg_cholesky_ex,
+        structured=True,
+    ),
     "linalg_cross": Entry(
         "linalg_cross",
         (Param("self", "Tensor", True), Param("other", "Tensor", True), Param("dim", "int", False)),
@@ -4745,6 +4989,64 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self", "other"),
         dims="dim",
         structured=True,
+    ),
+    "linalg_eig": Entry(
+        "linalg_eig",
+        (Param("self", "Tensor", True),),
+        linalg_eig,
+        meta="fix:by_columns",
+    ),
+    "linalg_eigvals": Entry(
+        "linalg_eigvals",
+        (Param("self", "Tensor", True),),
+        linalg_eigvals,
+    ),
+    "linalg_householder_product": Entry(
+        "linalg_householder_product",
+        (Param("input", "Tensor", True), Param("tau", "Tensor", True)),
+        linalg_householder_product,
+    ),
+    "linalg_inv_ex": Entry(
+        "linalg_inv_ex",
+        (Param("A", "Tensor", True), Param("check_errors", "bool", False)),
+        linalg_inv_ex,
+        structured=True,
+    ),
+    "linalg_lu": Entry(
+        "linalg_lu",
+        (Param("A", "Tensor", True), Param("pivot", "bool", False)),
+        linalg_lu,
+        structured=True,
+    ),
+    "linalg_lu_factor_ex": Entry(
+        "linalg_lu_factor_ex",
+        (Param("A", "Tensor", True), Param("pivot", "bool", False), Param("check_errors", "bool", False)),
+        linalg_lu_factor_ex,
+        structured=True,
+    ),
+    "linalg_lu_solve": Entry(
+        "linalg_lu_solve",
+        (Param("LU", "Tensor", True), Param("pivots", "Tensor", True), Param("B", "Tensor", True),
+         Param("left", "bool", False), Param("adjoint", "bool", False)),
+        linalg_lu_solve,
+        structured=True,
+    ),
+    "linalg_matrix_exp": Entry(
+        "linalg_matrix_exp",
+        (Param("self", "Tensor", True),),
+        linalg_matrix_exp,
+    ),
+    "linalg_qr": Entry(
+        "linalg_qr",
+        (Param("A", "Tensor", True), Param("mode", "str", False)),
+        linalg_qr,
+        structured=True,
+    ),
+    "linalg_solve_triangular": Entry(
+        "linalg_solve_triangular",
+        (Param("self", "Tensor", True), Param("B", "Tensor", True), Param("upper", "bool", False),
+         Param("left", "bool", False), Param("unitriangular", "bool", False)),
+        linalg_solve_triangular,
     ),
     "linalg_vector_norm": Entry(
         "linalg_vector_norm",
@@ -4903,6 +5205,13 @@ ENTRIES: dict[str, Entry] = {
         lt_Tensor,
         promote="bool",
         promoted=("self", "other"),
+        structured=True,
+    ),
+    "lu_unpack": Entry(
+        "lu_unpack",
+        (Param("LU_data", "Tensor", True), Param("LU_pivots", "Tensor", True), Param("unpack_data", "bool", False),
+         Param("unpack_pivots", "bool", False)),
+        lu_unpack,
         structured=True,
     ),
     "masked_fill.Scalar": Entry(
@@ -5336,6 +5645,12 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("mean", "float", True), Param("std", "float", True)),
         normal_functional,
         rng=True,
+    ),
+    "ormqr": Entry(
+        "ormqr",
+        (Param("self", "Tensor", True), Param("input2", "Tensor", True), Param("input3", "Tensor", True),
+         Param("left", "bool", False), Param("transpose", "bool", False)),
+        ormqr,
     ),
     "pixel_shuffle": Entry(
         "pixel_shuffle",
@@ -6222,6 +6537,13 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_long",
         promoted=("self",),
     ),
+    "triangular_solve": Entry(
+        "triangular_solve",
+        (Param("self", "Tensor", True), Param("A", "Tensor", True), Param("upper", "bool", False),
+         Param("transpose", "bool", False), Param("unitriangular", "bool", False)),
+        triangular_solve,
+        structured=True,
+    ),
     "tril": Entry(
         "tril",
         (Param("self", "Tensor", True), Param("diagonal", "int", False)),
@@ -6466,8 +6788,18 @@ OVERLOADS: dict[str, str] = {
     "_amp_update_scale": "_amp_update_scale_",
     "_amp_update_scale.out": "_amp_update_scale_",
     "_amp_update_scale_": "_amp_update_scale_",
+    "_cholesky_solve_helper": "_cholesky_solve_helper",
+    "_cholesky_solve_helper.out": "_cholesky_solve_helper",
+    "_compute_linear_combination": "_compute_linear_combination",
+    "_compute_linear_combination.out": "_compute_linear_combination",
     "_conj_physical": "_conj_physical",
     "_conj_physical.out": "_conj_physical",
+    "_fft_c2c": "_fft_c2c",
+    "_fft_c2c.out": "_fft_c2c",
+    "_fft_c2r": "_fft_c2r",
+    "_fft_c2r.out": "_fft_c2r",
+    "_fft_r2c": "_fft_r2c",
+    "_fft_r2c.out": "_fft_r2c",
     "_foreach_abs": "_foreach_abs",
     "_foreach_abs.out": "_foreach_abs",
     "_foreach_abs_": "_foreach_abs",
@@ -6724,6 +7056,17 @@ OVERLOADS: dict[str, str] = {
     "_index_put_impl": "_index_put_impl_",
     "_index_put_impl.out": "_index_put_impl_",
     "_index_put_impl_": "_index_put_impl_",
+    "_linalg_det": "_linalg_det",
+    "_linalg_det.result": "_linalg_det",
+    "_linalg_eigh": "_linalg_eigh",
+    "_linalg_eigh.eigenvalues": "_linalg_eigh",
+    "_linalg_eigvals": "_linalg_eigvals",
+    "_linalg_slogdet": "_linalg_slogdet",
+    "_linalg_slogdet.sign": "_linalg_slogdet",
+    "_linalg_solve_ex": "_linalg_solve_ex",
+    "_linalg_solve_ex.result": "_linalg_solve_ex",
+    "_linalg_svd": "_linalg_svd",
+    "_linalg_svd.U": "_linalg_svd",
     "_log_softmax": "_log_softmax",
     "_log_softmax.out": "_log_softmax",
     "_log_softmax_backward_data": "_log_softmax_backward_data",
@@ -6905,6 +7248,10 @@ OVERLOADS: dict[str, str] = {
     "ceil_": "ceil",
     "channel_shuffle": "channel_shuffle",
     "channel_shuffle.out": "channel_shuffle",
+    "cholesky": "cholesky",
+    "cholesky.out": "cholesky",
+    "cholesky_inverse": "cholesky_inverse",
+    "cholesky_inverse.out": "cholesky_inverse",
     "clamp": "clamp",
     "clamp.out": "clamp",
     "clamp_": "clamp",
@@ -7061,6 +7408,8 @@ OVERLOADS: dict[str, str] = {
     "geometric": "geometric_",
     "geometric.out": "geometric_",
     "geometric_": "geometric_",
+    "geqrf": "geqrf",
+    "geqrf.a": "geqrf",
     "glu": "glu",
     "glu.out": "glu",
     "glu_backward": "glu_backward",
@@ -7181,8 +7530,29 @@ OVERLOADS: dict[str, str] = {
     "lgamma": "lgamma",
     "lgamma.out": "lgamma",
     "lgamma_": "lgamma",
+    "linalg_cholesky_ex": "linalg_cholesky_ex",
+    "linalg_cholesky_ex.L": "linalg_cholesky_ex",
     "linalg_cross": "linalg_cross",
     "linalg_cross.out": "linalg_cross",
+    "linalg_eig": "linalg_eig",
+    "linalg_eig.out": "linalg_eig",
+    "linalg_eigvals.out": "linalg_eigvals",
+    "linalg_householder_product": "linalg_householder_product",
+    "linalg_householder_product.out": "linalg_householder_product",
+    "linalg_inv_ex": "linalg_inv_ex",
+    "linalg_inv_ex.inverse": "linalg_inv_ex",
+    "linalg_lu": "linalg_lu",
+    "linalg_lu.out": "linalg_lu",
+    "linalg_lu_factor_ex": "linalg_lu_factor_ex",
+    "linalg_lu_factor_ex.out": "linalg_lu_factor_ex",
+    "linalg_lu_solve": "linalg_lu_solve",
+    "linalg_lu_solve.out": "linalg_lu_solve",
+    "linalg_matrix_exp": "linalg_matrix_exp",
+    "linalg_matrix_exp.out": "linalg_matrix_exp",
+    "linalg_qr": "linalg_qr",
+    "linalg_qr.out": "linalg_qr",
+    "linalg_solve_triangular": "linalg_solve_triangular",
+    "linalg_solve_triangular.out": "linalg_solve_triangular",
     "linalg_vector_norm": "linalg_vector_norm",
     "linalg_vector_norm.out": "linalg_vector_norm",
     "linspace": "linspace",
@@ -7238,6 +7608,8 @@ OVERLOADS: dict[str, str] = {
     "lt.Tensor": "lt.Tensor",
     "lt.Tensor_out": "lt.Tensor",
     "lt_.Tensor": "lt.Tensor",
+    "lu_unpack": "lu_unpack",
+    "lu_unpack.out": "lu_unpack",
     "masked_fill.Scalar": "masked_fill.Scalar",
     "masked_fill.Scalar_out": "masked_fill.Scalar",
     "masked_fill_.Scalar": "masked_fill.Scalar",
@@ -7372,6 +7744,8 @@ OVERLOADS: dict[str, str] = {
     "normal_functional": "normal_functional",
     "normal.out": "normal_functional",
     "normal_": "normal_functional",
+    "ormqr": "ormqr",
+    "ormqr.out": "ormqr",
     "pixel_shuffle": "pixel_shuffle",
     "pixel_shuffle.out": "pixel_shuffle",
     "pixel_unshuffle": "pixel_unshuffle",
@@ -7629,6 +8003,8 @@ OVERLOADS: dict[str, str] = {
     "tpu::rnn_tanh_cell_backward": "tpu::rnn_tanh_cell_backward",
     "trace": "trace",
     "trace.out": "trace",
+    "triangular_solve": "triangular_solve",
+    "triangular_solve.X": "triangular_solve",
     "tril": "tril",
     "tril.out": "tril",
     "tril_": "tril",

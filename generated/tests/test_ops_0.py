@@ -23,6 +23,12 @@ class TestAmpForeachNonFiniteCheckAndUnscale_(OpTest):
     samples = "amp"
 
 
+class TestFftC2c(OpTest):
+    entry = "_fft_c2c"
+    aten = "_fft_c2c"
+    overloads = ("_fft_c2c", "_fft_c2c.out")
+
+
 class TestForeachAddList(OpTest):
     entry = "_foreach_add.List"
     aten = "_foreach_add"
@@ -200,6 +206,12 @@ class TestIndexPutImpl_(OpTest):
     xfail = {"noncontiguous": "what a write to an expanded tensor gives is undefined, and PyTorch warns of it"}
 
 
+class TestLinalgSolveEx(OpTest):
+    entry = "_linalg_solve_ex"
+    aten = "_linalg_solve_ex"
+    overloads = ("_linalg_solve_ex", "_linalg_solve_ex.result")
+
+
 class TestLogSoftmax(OpTest):
     entry = "_log_softmax"
     aten = "_log_softmax"
@@ -335,6 +347,12 @@ class TestBitwiseXorTensor(OpTest):
     entry = "bitwise_xor.Tensor"
     aten = "bitwise_xor"
     overloads = ("bitwise_xor.Tensor", "bitwise_xor.Tensor_out", "bitwise_xor_.Tensor")
+
+
+class TestCholeskyInverse(OpTest):
+    entry = "cholesky_inverse"
+    aten = "cholesky_inverse"
+    overloads = ("cholesky_inverse", "cholesky_inverse.out")
 
 
 class TestClamp(OpTest):
@@ -513,6 +531,30 @@ class TestLeakyReluBackward(OpTest):
     overloads = ("leaky_relu_backward", "leaky_relu_backward.grad_input")
     checks = ("leaky_relu_in_place_slope",)
     numbers = {"negative_slope": ()}
+
+
+class TestLinalgEigvals(OpTest):
+    entry = "linalg_eigvals"
+    aten = "linalg_eigvals"
+    overloads = ("linalg_eigvals.out",)
+
+
+class TestLinalgHouseholderProduct(OpTest):
+    entry = "linalg_householder_product"
+    aten = "linalg_householder_product"
+    overloads = ("linalg_householder_product", "linalg_householder_product.out")
+
+
+class TestLinalgMatrixExp(OpTest):
+    entry = "linalg_matrix_exp"
+    aten = "linalg_matrix_exp"
+    overloads = ("linalg_matrix_exp", "linalg_matrix_exp.out")
+
+
+class TestLinalgQr(OpTest):
+    entry = "linalg_qr"
+    aten = "linalg_qr"
+    overloads = ("linalg_qr", "linalg_qr.out")
 
 
 class TestLinalgVectorNorm(OpTest):
@@ -789,6 +831,12 @@ class TestThresholdBackward(OpTest):
     entry = "threshold_backward"
     aten = "threshold_backward"
     overloads = ("threshold_backward", "threshold_backward.grad_input")
+
+
+class TestTriangularSolve(OpTest):
+    entry = "triangular_solve"
+    aten = "triangular_solve"
+    overloads = ("triangular_solve", "triangular_solve.X")
 
 
 class TestTrunc(OpTest):

@@ -141,6 +141,12 @@ class TestForeachZero_(OpTest):
     overloads = ("_foreach_zero", "_foreach_zero.out", "_foreach_zero_")
 
 
+class TestLinalgSlogdet(OpTest):
+    entry = "_linalg_slogdet"
+    aten = "_linalg_slogdet"
+    overloads = ("_linalg_slogdet", "_linalg_slogdet.sign")
+
+
 class TestLogSoftmaxBackwardData(OpTest):
     entry = "_log_softmax_backward_data"
     aten = "_log_softmax_backward_data"
@@ -354,6 +360,12 @@ class TestGeometric_(OpTest):
     numbers = {"p": ()}
 
 
+class TestGeqrf(OpTest):
+    entry = "geqrf"
+    aten = "geqrf"
+    overloads = ("geqrf", "geqrf.a")
+
+
 class TestHardshrinkBackward(OpTest):
     entry = "hardshrink_backward"
     aten = "hardshrink_backward"
@@ -426,11 +438,41 @@ class TestLerpScalar(OpTest):
     overloads = ("lerp.Scalar", "lerp.Scalar_out", "lerp_.Scalar")
 
 
+class TestLinalgCholeskyEx(OpTest):
+    entry = "linalg_cholesky_ex"
+    aten = "linalg_cholesky_ex"
+    overloads = ("linalg_cholesky_ex", "linalg_cholesky_ex.L")
+
+
 class TestLinalgCross(OpTest):
     entry = "linalg_cross"
     aten = "linalg_cross"
     overloads = ("linalg_cross", "linalg_cross.out")
     tol = {"bf16": {"rtol": 0.02, "atol": 0.25}}
+
+
+class TestLinalgEig(OpTest):
+    entry = "linalg_eig"
+    aten = "linalg_eig"
+    overloads = ("linalg_eig", "linalg_eig.out")
+
+
+class TestLinalgLuFactorEx(OpTest):
+    entry = "linalg_lu_factor_ex"
+    aten = "linalg_lu_factor_ex"
+    overloads = ("linalg_lu_factor_ex", "linalg_lu_factor_ex.out")
+
+
+class TestLinalgLuSolve(OpTest):
+    entry = "linalg_lu_solve"
+    aten = "linalg_lu_solve"
+    overloads = ("linalg_lu_solve", "linalg_lu_solve.out")
+
+
+class TestLinalgSolveTriangular(OpTest):
+    entry = "linalg_solve_triangular"
+    aten = "linalg_solve_triangular"
+    overloads = ("linalg_solve_triangular", "linalg_solve_triangular.out")
 
 
 class TestLogNormal_(OpTest):

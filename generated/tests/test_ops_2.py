@@ -16,6 +16,12 @@ class TestAmpUpdateScale_(OpTest):
     samples = "amp"
 
 
+class TestComputeLinearCombination(OpTest):
+    entry = "_compute_linear_combination"
+    aten = "_compute_linear_combination"
+    overloads = ("_compute_linear_combination", "_compute_linear_combination.out")
+
+
 class TestForeachAcos(OpTest):
     entry = "_foreach_acos"
     aten = "_foreach_acos"
@@ -119,6 +125,18 @@ class TestFusedAdamwTensorLr(OpTest):
     aten = "_fused_adamw_"
     overloads = ("_fused_adamw.tensor_lr", "_fused_adamw.tensor_lr_out", "_fused_adamw_.tensor_lr")
     samples = "fused_adam"
+
+
+class TestLinalgDet(OpTest):
+    entry = "_linalg_det"
+    aten = "_linalg_det"
+    overloads = ("_linalg_det", "_linalg_det.result")
+
+
+class TestLinalgEigh(OpTest):
+    entry = "_linalg_eigh"
+    aten = "_linalg_eigh"
+    overloads = ("_linalg_eigh", "_linalg_eigh.eigenvalues")
 
 
 class TestLogcumsumexp(OpTest):
@@ -267,6 +285,12 @@ class TestCeil(OpTest):
     entry = "ceil"
     aten = "ceil"
     overloads = ("ceil", "ceil.out", "ceil_")
+
+
+class TestCholesky(OpTest):
+    entry = "cholesky"
+    aten = "cholesky"
+    overloads = ("cholesky", "cholesky.out")
 
 
 class TestClampMaxTensor(OpTest):
@@ -428,6 +452,12 @@ class TestLeScalar(OpTest):
     overloads = ("le.Scalar", "le.Scalar_out", "le_.Scalar")
 
 
+class TestLinalgLu(OpTest):
+    entry = "linalg_lu"
+    aten = "linalg_lu"
+    overloads = ("linalg_lu", "linalg_lu.out")
+
+
 class TestLog1p(OpTest):
     entry = "log1p"
     aten = "log1p"
@@ -450,6 +480,12 @@ class TestLogsumexp(OpTest):
     entry = "logsumexp"
     aten = "logsumexp"
     overloads = ("logsumexp", "logsumexp.out")
+
+
+class TestLuUnpack(OpTest):
+    entry = "lu_unpack"
+    aten = "lu_unpack"
+    overloads = ("lu_unpack", "lu_unpack.out")
 
 
 class TestMaskedScatter(OpTest):

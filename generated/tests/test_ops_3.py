@@ -29,6 +29,24 @@ class TestAminmaxDim(OpTest):
     overloads = ("_aminmax.dim", "_aminmax.dim_out")
 
 
+class TestCholeskySolveHelper(OpTest):
+    entry = "_cholesky_solve_helper"
+    aten = "_cholesky_solve_helper"
+    overloads = ("_cholesky_solve_helper", "_cholesky_solve_helper.out")
+
+
+class TestFftC2r(OpTest):
+    entry = "_fft_c2r"
+    aten = "_fft_c2r"
+    overloads = ("_fft_c2r", "_fft_c2r.out")
+
+
+class TestFftR2c(OpTest):
+    entry = "_fft_r2c"
+    aten = "_fft_r2c"
+    overloads = ("_fft_r2c", "_fft_r2c.out")
+
+
 class TestForeachAbs(OpTest):
     entry = "_foreach_abs"
     aten = "_foreach_abs"
@@ -182,6 +200,18 @@ class TestHistogramddFromBinCts(OpTest):
     entry = "_histogramdd_from_bin_cts"
     aten = "_histogramdd_from_bin_cts"
     overloads = ("_histogramdd_from_bin_cts", "_histogramdd_from_bin_cts.out")
+
+
+class TestLinalgEigvals(OpTest):
+    entry = "_linalg_eigvals"
+    aten = "_linalg_eigvals"
+    overloads = ("_linalg_eigvals",)
+
+
+class TestLinalgSvd(OpTest):
+    entry = "_linalg_svd"
+    aten = "_linalg_svd"
+    overloads = ("_linalg_svd", "_linalg_svd.U")
 
 
 class TestSegmentReduceBackward(OpTest):
@@ -464,6 +494,12 @@ class TestLgamma(OpTest):
     overloads = ("lgamma", "lgamma.out", "lgamma_")
 
 
+class TestLinalgInvEx(OpTest):
+    entry = "linalg_inv_ex"
+    aten = "linalg_inv_ex"
+    overloads = ("linalg_inv_ex", "linalg_inv_ex.inverse")
+
+
 class TestLinspace(OpTest):
     entry = "linspace"
     aten = "linspace"
@@ -577,6 +613,12 @@ class TestNeTensor(OpTest):
     entry = "ne.Tensor"
     aten = "ne"
     overloads = ("ne.Tensor", "ne.Tensor_out", "ne_.Tensor")
+
+
+class TestOrmqr(OpTest):
+    entry = "ormqr"
+    aten = "ormqr"
+    overloads = ("ormqr", "ormqr.out")
 
 
 class TestRandom_(OpTest):

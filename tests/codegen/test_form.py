@@ -80,7 +80,7 @@ ops.yaml:6:5: E101 unknown field 'colour' in op 'mm'
   |
 6 |     colour: blue
   |     ^^^^^^
-  = help: fields: op, custom, doc, lowering, expr, vjp, decompose, pallas, native, promote, dims, static, traced, positions, specialize, mutates, rng, precision, meta, memory_format, returns, sizes, checks, autocast, autograd, dtypes, variants, tests""",
+  = help: fields: op, custom, doc, lowering, expr, vjp, decompose, pallas, native, promote, dims, static, traced, positions, specialize, mutates, rng, precision, meta, memory_format, layouts, returns, sizes, checks, autocast, autograd, dtypes, variants, tests""",
     )
 
 
@@ -168,7 +168,7 @@ ops.yaml:13:5: E102 an entry cannot be 'just text'
    |
 13 |   - just text
    |     ^^^^^^^^^
-   = help: write a mapping with op, custom, doc, lowering, expr, vjp, decompose, pallas, native, promote, dims, static, traced, positions, specialize, mutates, rng, precision, meta, memory_format, returns, sizes, checks, autocast, autograd, dtypes, variants, tests""",
+   = help: write a mapping with op, custom, doc, lowering, expr, vjp, decompose, pallas, native, promote, dims, static, traced, positions, specialize, mutates, rng, precision, meta, memory_format, layouts, returns, sizes, checks, autocast, autograd, dtypes, variants, tests""",
     )
 
 

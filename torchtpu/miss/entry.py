@@ -26,6 +26,7 @@ class Entry:
     mutates: arguments that the op writes though its schema does not say so; their new values follow the outputs.
     memory_format: arguments of which one in channels-last order makes new results so, others being contiguous; None leaves that to
         torch's meta kernel.
+    layouts: tensors of which the lowering is told, by `<name>_is_contiguous`, whether they lie row by row in memory.
     structured: one kernel of PyTorch's lays out both a new result and a resized out=.
     returns: the names of the schema's returns that the lowering yields, or None for all.
     dtypes: the names of the dtypes that the device computes, or None for all; dtypes_reason: why not the others.
@@ -45,6 +46,7 @@ class Entry:
     data_sizes: bool = False
     mutates: tuple[str, ...] = ()
     memory_format: tuple[str, ...] | None = None
+    layouts: tuple[str, ...] = ()
     returns: tuple[str, ...] | None = None
     structured: bool = False
     dtypes: tuple[str, ...] | None = None

@@ -6,10 +6,14 @@ from typing import Any
 from jax.extend.mlir import serialize_portable_artifact
 from jaxlib import xla_client
 
+from torchtpu.miss import handlers
+
 
 def to_artifact(traced: Any, platform: str, stablehlo_version: str) -> bytes:
     """A portable StableHLO artifact: MLIR bytecode of the version that the plugin reports."""
     module = traced.lower(lowering_platforms=(platform,)).compiler_ir()
+    if platform == "cpu":
+        handlers.register(handlers.needed_by(module))
     return serialize_portable_artifact(module, stablehlo_version)
 
 

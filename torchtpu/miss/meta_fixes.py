@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from torchtpu.miss.call import Call, Use
 
@@ -31,9 +32,50 @@ def _typed_like_the_last_operand(call: Call, results: torch.Tensor) -> torch.Ten
     return results.to([use.tensor.dtype for use in call.uses][-1])
 
 
+def _by_columns(call: Call, results: Any) -> Any:
+    """LAPACK's matrices lie column by column in memory; meta has some of them row by row."""
+    if call.written_arguments():
+        return results
+    ndim = call.uses[0].tensor.ndim
+    return pytree.tree_map(lambda result: result.mT.contiguous().mT if result.ndim == ndim else result, results)
+
+
+def _fourier(call: Call, results: torch.Tensor) -> torch.Tensor:
+    """MKL leaves the transformed dimensions innermost; meta does what CUDA's library does."""
+    if call.written_arguments() or not torch.backends.mkl.is_available():
+        return results
+    tensor, dims = call.uses[0].tensor, tuple(call.argument("dim").value)
+    sizes, strides = tuple(results.shape), tensor.stride()
+    if not dims:
+        return results
+    if "c2c" in call.overload:
+        strides = _transformed(sizes, strides, _sorted(dims, strides))
+    elif "r2c" in call.overload:
+        strides = _transformed(sizes, strides, [*_sorted(dims[:-1], strides), dims[-1]])
+    else:
+        if len(dims) > 1:
+            strides = _transformed(tuple(tensor.shape), strides, _sorted(dims[:-1], strides))
+        strides = _transformed(sizes, strides, [dims[-1]])
+    return torch.empty_strided(sizes, strides, dtype=results.dtype, device="meta")
+
+
+def _sorted(dims: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    return sorted(dims, key=lambda dim: -strides[dim])
+
+
+def _transformed(sizes: tuple[int, ...], strides: tuple[int, ...], dims: list[int]) -> tuple[int, ...]:
+    """The strides of a result whose dimensions are the others in their old order, then `dims`."""
+    dims = [dim % len(sizes) for dim in dims]
+    order = [*_sorted(tuple(dim for dim in range(len(sizes)) if dim not in dims), strides), *dims]
+    dense = torch.empty([sizes[dim] for dim in order], device="meta").stride()
+    return tuple(dense[order.index(dim)] for dim in range(len(sizes)))
+
+
 # name: (call, what torch's meta returned) -> what the CPU would.
 FIXES: dict[str, Callable[[Call, Any], Any]] = {
+    "by_columns": _by_columns,
     "filled_out": _filled_out,
+    "fourier": _fourier,
     "layer_norm_statistics": _layer_norm_statistics,
     "typed_like_the_last_operand": _typed_like_the_last_operand,
 }

@@ -144,6 +144,8 @@ class Program:
                     result[param.name] = list(result[param.name])
         if self.entry.dims:
             result[self.entry.dims] = self._dims(self._argument(self.entry.dims).type, result)
+        for name in self.entry.layouts:
+            result[f"{name}_is_contiguous"] = self._argument(name).value.tensor.is_contiguous()
         return result | dict(zip(self.entry.key_sizes, self.call.key_sizes, strict=True))
 
     def _dims(self, kind: str, arguments: dict[str, Any]) -> int | tuple[int, ...] | None:
