@@ -37,7 +37,7 @@ void append(cache::Words& words, T value, cache::Format format) {
 template <typename T>
 void append_element(cache::Words& words, T value, cache::Format format) {
   if constexpr (c10::is_complex<T>::value) {
-    append(words, static_cast<c10::complex<double>>(value), format);
+    append(words, c10::complex<double>(static_cast<double>(value.real()), static_cast<double>(value.imag())), format);
   } else if constexpr (std::is_same_v<T, uint64_t>) {
     // Half of its range is negative as int64, which is right only where it stays an integer.
     bool integral = format == cache::Format::S32 || format == cache::Format::S64;
@@ -63,7 +63,8 @@ void append_number(cache::Words& words, const TracedNumber& number, cache::Forma
   const void* data = number.tensor->const_data_ptr();
   AT_DISPATCH_V2(number.tensor->scalar_type(), "torchtpu_cpu_number", AT_WRAP([&] {
     append_element<scalar_t>(words, *static_cast<const scalar_t*>(data), format);
-  }), AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), at::kBool, at::kHalf, at::kBFloat16);
+  }), AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), at::kBool, at::kHalf, at::kBFloat16,
+     at::kComplexHalf);
 }
 
 }  // namespace torchtpu::dispatch

@@ -22,6 +22,7 @@ std::optional<PJRT_Buffer_Type> find_element_type(c10::ScalarType dtype) {
     case c10::ScalarType::BFloat16: return PJRT_Buffer_Type_BF16;
     case c10::ScalarType::Float: return PJRT_Buffer_Type_F32;
     case c10::ScalarType::Double: return PJRT_Buffer_Type_F64;
+    case c10::ScalarType::ComplexHalf: return PJRT_Buffer_Type_U32;  // its bytes: XLA has no such type
     case c10::ScalarType::ComplexFloat: return PJRT_Buffer_Type_C64;
     case c10::ScalarType::ComplexDouble: return PJRT_Buffer_Type_C128;
     case c10::ScalarType::Float8_e5m2: return PJRT_Buffer_Type_F8E5M2;

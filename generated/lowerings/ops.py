@@ -1136,7 +1136,7 @@ def col2im(self, output_size, kernel_size, dilation, padding, stride):
 
 def complex(real, imag):
     # complex
-    return lax.complex(*jnp.broadcast_arrays(real, imag))
+    return elementwise_family.complex_of(real=real, imag=imag)
 
 
 def conj_physical(self):

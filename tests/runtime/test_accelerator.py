@@ -59,12 +59,12 @@ def test_figures(device) -> None:
 def test_capability() -> None:
     """Exactly the dtypes that a tensor may have."""
     supported = torch.accelerator.get_device_capability("tpu:0")["supported_dtypes"]
-    for dtype in (torch.float64, torch.complex64, torch.uint16, torch.float8_e4m3fn, torch.bool):
+    for dtype in (torch.float64, torch.complex32, torch.complex64, torch.uint16, torch.float8_e4m3fn, torch.bool):
         assert dtype in supported and torch.empty(1, dtype=dtype, device="tpu").dtype == dtype
-    for dtype in (torch.complex32, torch.qint8):
+    for dtype in (torch.uint4, torch.qint8):
         assert dtype not in supported
-    with pytest.raises(NotImplementedError, match="cannot have dtype ComplexHalf"):
-        torch.empty(1, dtype=torch.complex32, device="tpu")
+    with pytest.raises(NotImplementedError, match="cannot have dtype UInt4"):
+        torch.empty(1, dtype=torch.uint4, device="tpu")
 
 
 def test_a_device_of_another_type_is_refused() -> None:

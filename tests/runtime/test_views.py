@@ -1,5 +1,6 @@
 """Chains of views, read and written through any alias, against the same program on the CPU."""
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,11 +63,11 @@ class _Pair:
             assert_same(ours, theirs, rtol=0, atol=0)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=75, deadline=None, derandomize=True)
 @given(st.data())
 def test_chain(data) -> None:
     shape = data.draw(st.sampled_from(SHAPES))
-    dtype = data.draw(st.sampled_from([torch.float32, torch.int64, torch.bool, torch.complex64]))
+    dtype = data.draw(st.sampled_from([torch.float32, torch.int64, torch.bool, torch.complex64, torch.complex32]))
     pair = _Pair(_base(shape, dtype))
     for _ in range(data.draw(st.integers(1, 4))):
         index = data.draw(st.integers(0, len(pair.theirs) - 1))
@@ -141,9 +142,10 @@ def test_copy_between_overlapping_views(device) -> None:
     assert_same(shift(device), shift("cpu"))
 
 
-def test_conj_and_neg_views(device) -> None:
+@pytest.mark.parametrize("dtype", (torch.complex32, torch.complex64), ids=str)
+def test_conj_and_neg_views(device, dtype) -> None:
     def run(device: str) -> list[torch.Tensor]:
-        z = torch.tensor([1 + 2j, 3 - 4j]).to(device)
+        z = torch.tensor([1 + 2j, 3 - 4j]).to(device, dtype)
         return [z.conj() * z, z.conj().imag + 1, z.conj().resolve_conj(), z.conj().imag.resolve_neg(), z.real + z.imag]
 
     assert_same(run(device), run("cpu"))

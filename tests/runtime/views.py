@@ -126,8 +126,8 @@ _VIEWS = (
     (_diagonal, lambda t: t.ndim >= 2),
     (_unfold, _has_rows),
     (_chunk, _has_rows),
-    (_narrower_dtype, lambda t: t.dtype == torch.float32 and t.is_contiguous() and t.ndim > 0 and t.shape[-1] > 1 and t.numel() > 0),
-    (_other_dtype, lambda t: t.dtype == torch.float32),
+    (_narrower_dtype, lambda t: t.dtype in (torch.float32, torch.complex32) and t.is_contiguous() and t.ndim > 0 and t.shape[-1] > 1 and t.numel() > 0),
+    (_other_dtype, lambda t: t.dtype in (torch.float32, torch.complex32)),
     (_complex_parts, lambda t: t.is_complex() and not t.is_conj()),
 )
 

@@ -11,10 +11,10 @@ from tests.device import DEVICE
 
 DTYPES = (
     torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32,
-    torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128,
-    torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz,
+    torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex32, torch.complex64,
+    torch.complex128, torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz,
 )  # fmt: skip
-NO_TPU_DTYPES = (torch.complex32, torch.float8_e8m0fnu, torch.float4_e2m1fn_x2, torch.bits8, torch.uint4)
+NO_TPU_DTYPES = (torch.float8_e8m0fnu, torch.float4_e2m1fn_x2, torch.bits8, torch.uint4)
 
 
 def bits(x: torch.Tensor) -> torch.Tensor:
@@ -56,8 +56,9 @@ def test_layouts_that_the_device_does_not_have() -> None:
             x.to("tpu")
 
 
-def test_conjugated_and_negated(device) -> None:
-    z = torch.tensor([[1 + 2j, 3 - 4j], [-5j, 6]])
+@pytest.mark.parametrize("dtype", (torch.complex32, torch.complex64), ids=str)
+def test_conjugated_and_negated(device, dtype) -> None:
+    z = torch.tensor([[1 + 2j, 3 - 4j], [-5j, 6]]).to(dtype)
     for make in (
         lambda z: z.conj(),
         lambda z: z.conj().imag,
@@ -102,9 +103,12 @@ def test_strided_sources(data) -> None:
     assert_same(host.copy_(moved), torch.zeros(shape, dtype=dtype).copy_(expected), strides=False)
 
 
-@pytest.mark.parametrize("source", (torch.float32, torch.int64, torch.bool, torch.bfloat16), ids=str)
+COMPLEX = (torch.complex32, torch.complex64, torch.complex128)
+
+
+@pytest.mark.parametrize("source", (torch.float32, torch.int64, torch.bool, torch.bfloat16, *COMPLEX), ids=str)
 def test_conversion(device, source) -> None:
-    x = torch.tensor([0, 1, 2, 3, 100]).to(source)
+    x = torch.tensor([0, 1, 2, 3, 100j if source.is_complex else 100]).to(source)
     for target in (
         torch.float32,
         torch.float64,
@@ -113,7 +117,7 @@ def test_conversion(device, source) -> None:
         torch.int32,
         torch.uint8,
         torch.bool,
-        torch.complex64,
+        *COMPLEX,
     ):
         assert_same(x.to(device).to(target), x.to(target))
         assert_same(x.to(device, target), x.to(target))
@@ -270,6 +274,7 @@ def test_printing(device) -> None:
         torch.zeros(0),
         torch.tensor(3),
         torch.tensor([1 + 2j]),
+        torch.tensor([[1 + 2j, 0.5], [-7j, 1e-3]]).to(torch.complex32),
         torch.ones(2, dtype=torch.bfloat16),
         torch.tensor([float("nan"), float("inf")]),
         torch.ones(2, requires_grad=True),

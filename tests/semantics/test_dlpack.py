@@ -80,7 +80,7 @@ def test_an_alias_outlives_what_it_was_made_of(device) -> None:
     assert part.tolist() == [2, 3]
 
 
-DTYPES = (torch.bool, torch.uint8, torch.int64, torch.uint16, torch.float16, torch.bfloat16, torch.complex64)
+DTYPES = (torch.bool, torch.uint8, torch.int64, torch.uint16, torch.float16, torch.bfloat16, torch.complex32, torch.complex64)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

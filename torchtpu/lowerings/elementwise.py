@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from torchtpu.lowerings.opmath import opmath
 from torchtpu.lowerings.promotion import Scalar, where
 
 
@@ -14,6 +15,10 @@ def angle(self: Array) -> Array:
         return jnp.angle(self)
     # jnp.angle would say pi for -0.0.
     return where(jnp.isnan(self), self, where(self < 0, math.pi, jnp.zeros_like(self)))
+
+
+def complex_of(real: Array, imag: Array) -> Array:
+    return lax.complex(*jnp.broadcast_arrays(opmath(real), opmath(imag)))
 
 
 def sign(self: Array) -> Array:

@@ -17,8 +17,10 @@ _NUMBER_TYPES = {bool: jnp.bool_, int: jnp.int64, float: jnp.float32, complex: j
 
 
 def cast(value: Any, dtype: Any) -> Any:
-    """`value.to(dtype)`: a complex number loses its imaginary part, and small integers wrap around, as in torch."""
+    """`value.to(dtype)`: a complex number loses its imaginary part, but for bool, and small integers wrap around, as in torch."""
     dtype = jnp.dtype(dtype)
+    if dtype == jnp.bool_ and _kind(_dtype(value)) == 3:
+        return value != 0
     if not jnp.issubdtype(dtype, jnp.complexfloating):
         value = value.real
     if jnp.issubdtype(dtype, jnp.integer) and dtype.itemsize < 4 and _kind(_dtype(value)) == 2:

@@ -62,7 +62,8 @@ class _Interpreter(TorchDispatchMode):
         """A contiguous meta tensor that stands for `value`, with the dtype of `like`."""
         meta = torch.empty(like.shape, dtype=like.dtype, device="meta")
         self._keep(meta)
-        self._bases[_storage(meta)] = value.astype(dtypes.to_numpy(like.dtype)).reshape(-1)
+        value = value.astype(dtypes.to_numpy(like.dtype)).reshape(-1)
+        self._bases[_storage(meta)] = views.encode(value, dtypes.in_memory(like.dtype))
         return meta
 
     def read(self, meta: torch.Tensor | None) -> Array | None:
@@ -94,7 +95,7 @@ class _Interpreter(TorchDispatchMode):
 
     def _fresh(self, meta: torch.Tensor) -> torch.Tensor:
         """A new tensor, of zeros as far as anybody may look."""
-        self._bases[_storage(meta)] = jnp.zeros(_base_sizes(meta), dtypes.to_numpy(meta.dtype))
+        self._bases[_storage(meta)] = jnp.zeros(_base_sizes(meta), dtypes.in_memory(meta.dtype))
         return self._keep(meta)
 
     def _copy(self, meta: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
@@ -137,7 +138,7 @@ class _Interpreter(TorchDispatchMode):
             view = _view(meta)
             new = program.convert(value, view.dtype, written)
             self._keep(meta)
-            base = self._base(meta) if written else jnp.zeros(_base_sizes(meta), view.dtype)
+            base = self._base(meta) if written else jnp.zeros(_base_sizes(meta), view.held)
             self._bases[_storage(meta)] = views.write(view, base, view.starts_at(meta.storage_offset()), new)
 
     def _inner_call(self, func: Any, entry: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[Call, dict, dict]:
@@ -199,11 +200,11 @@ def _base_sizes(meta: torch.Tensor) -> tuple[int, ...]:
 
 def _view(meta: torch.Tensor) -> View:
     """The meta tensor over its storage, which is flat here."""
-    sizes, dtype = tuple(meta.shape), dtypes.to_numpy(meta.dtype)
+    sizes, dtype, held = tuple(meta.shape), dtypes.to_numpy(meta.dtype), dtypes.in_memory(meta.dtype)
     base_sizes = _base_sizes(meta)
     segments = None
     if meta.numel() > 0:
         solved = _C.solve_view(base_sizes, sizes, meta.stride(), meta.storage_offset())
         segments = solved and tuple(Segment(size, extent, step, None if dim < 0 else dim) for size, extent, step, dim in solved)
     whole = sizes == base_sizes and meta.is_contiguous()
-    return View(sizes, meta.stride(), dtype, base_sizes, dtype, whole, segments, meta.is_conj(), meta.is_neg())
+    return View(sizes, meta.stride(), dtype, held, base_sizes, held, whole, segments, meta.is_conj(), meta.is_neg())

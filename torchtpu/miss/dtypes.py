@@ -23,6 +23,7 @@ _NUMPY = {
     torch.bfloat16: jnp.bfloat16,
     torch.float32: np.float32,
     torch.float64: np.float64,
+    torch.complex32: np.complex64,  # computed so, held as words
     torch.complex64: np.complex64,
     torch.complex128: np.complex128,
     torch.float8_e5m2: jnp.float8_e5m2,
@@ -30,7 +31,7 @@ _NUMPY = {
     torch.float8_e5m2fnuz: jnp.float8_e5m2fnuz,
     torch.float8_e4m3fnuz: jnp.float8_e4m3fnuz,
 }
-_TORCH = {np.dtype(value): key for key, value in _NUMPY.items()}
+_TORCH = {np.dtype(value): key for key, value in _NUMPY.items() if key != torch.complex32}
 
 # c10::ScalarType, as the dispatcher hands dtype arguments over.
 _BY_NUMBER = {
@@ -42,6 +43,7 @@ _BY_NUMBER = {
     5: torch.float16,
     6: torch.float32,
     7: torch.float64,
+    8: torch.complex32,
     9: torch.complex64,
     10: torch.complex128,
     11: torch.bool,
@@ -68,6 +70,11 @@ def to_numpy(dtype: torch.dtype) -> np.dtype:
     if dtype not in _NUMPY:
         raise NotImplementedError(f"torchtpu: a tpu tensor cannot have dtype {dtype}")
     return np.dtype(_NUMPY[dtype])
+
+
+def in_memory(dtype: torch.dtype) -> np.dtype:
+    """What buffers hold: the same, but for complex32, of which they hold the bits since XLA has no such type."""
+    return np.dtype(np.uint32) if dtype == torch.complex32 else to_numpy(dtype)
 
 
 def to_torch(dtype: np.dtype) -> torch.dtype:

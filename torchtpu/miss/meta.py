@@ -45,7 +45,7 @@ def run(call: Call) -> Meta:
         if look_at_cpu(call.overload, call.entry.name, call.args):
             raise NoMeta from error  # meta kernels have errors of their own
         raise
-    _ask_the_cpu_about(call, stand_ins, positional, keyword)
+    _ask_the_cpu_about(call, stand_ins, positional, keyword, results)
     if call.entry.meta.startswith("fix:"):
         results = FIXES[call.entry.meta.removeprefix("fix:")](call, results)
     returns = call.op._schema.returns
@@ -82,7 +82,7 @@ def _without_out(call: Call, positional: list[Any], keyword: dict[str, Any]) -> 
         return ()
 
 
-def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positional: list[Any], keyword: dict[str, Any]) -> None:
+def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positional: list[Any], keyword: dict[str, Any], results: Any) -> None:
     """Raises PyTorch's error where meta kernels check too little.
 
     That is an in-place result that does not fit, a written tensor that is read under another name too, an out= of another dtype.
@@ -98,20 +98,30 @@ def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positiona
     )
     storages = [use.storage for use in call.uses]
     shared = any(use.written and storages.count(use.storage) > 1 for use in call.uses)
-    if grown or shared or _is_unusual(call) or _writes_another_dtype(call, positional, keyword):
+    if grown or shared or _is_unusual(call) or _makes_unusual(call, results) or _writes_another_dtype(call, positional, keyword):
         look_at_cpu(call.overload, call.entry.name, call.args)
 
 
 _SMALL = 1 << 16  # elements: so many are copied and computed on the CPU in less time than a compile takes
 
 
+_COMPLEX = (torch.complex32, torch.complex64, torch.complex128)
+
+
 def _is_unusual(call: Call) -> bool:
     """Dtypes that not every kernel takes, or takes together; asked of small tensors only."""
     used = {use.tensor.dtype for use in call.uses}
     values = [n.value.dtype if isinstance(n.value, torch.Tensor) else type(n.value) for n in call.numbers]
-    used |= {dtype for dtype in values if dtype in (bool, complex, torch.bool, torch.complex64, torch.complex128)}
+    used |= {dtype for dtype in values if dtype in (bool, complex, torch.bool, *_COMPLEX)}
     plain = used <= ({torch.float32} if call.entry.promote == "none" else {torch.float32, torch.int64})
     return not plain and sum(use.tensor.numel() for use in call.uses) <= _SMALL
+
+
+def _makes_unusual(call: Call, results: Any) -> bool:
+    """The same of a dtype that is asked for."""
+    asked = call.asked_dtype()
+    small = isinstance(results, torch.Tensor) and results.numel() <= _SMALL and sum(u.tensor.numel() for u in call.uses) <= _SMALL
+    return small and asked not in (None, torch.float32, torch.int64)
 
 
 def _writes_another_dtype(call: Call, positional: list[Any], keyword: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
-from jax import Array
+from jax import Array, lax
 from torch._prims_common import suggest_memory_format
 
 from torchtpu import _C
@@ -52,6 +52,7 @@ class Program:
         # What the promoted arguments are brought to, and what results have that no meta kernel speaks of; or None.
         self.computed, self.result = self._promotion()
         self.formats = {number.index: self._format(number) for number in call.numbers if not number.specialized}
+        self._of_halves = any(use.tensor.dtype == torch.complex32 for use in call.uses)
         self.storages = sorted({use.storage for use in call.uses})
         self.starts = [use.wide for use in call.uses for _ in range(use.view.num_starts)]
         self.num_words = words.count(
@@ -82,8 +83,14 @@ class Program:
             from torchtpu.miss.decompose import lower_decomposition
 
             return lower_decomposition(self.call, bases, numbers, starts)
+        arguments = self._lowering_arguments(bases, numbers, starts)
+        if self.entry.name == "uniform_" and self._of_halves:
+            # Halves are drawn as such: what is drawn as float32 may be rounded to the end that is no part of the range.
+            words = views.encode(arguments["self"], np.dtype(np.uint32))
+            halves = self.entry.lowering(*keys, **arguments | {"self": lax.bitcast_convert_type(words, jnp.float16)})
+            return views.decode(lax.bitcast_convert_type(halves, jnp.uint32), np.dtype(np.complex64))
         # The random key is positional: SDPA has an argument named key as well.
-        return self.entry.lowering(*keys, **self._lowering_arguments(bases, numbers, starts))
+        return self.entry.lowering(*keys, **arguments)
 
     # Arguments.
 
@@ -237,9 +244,9 @@ class Program:
             outputs.append(value.count.astype(jnp.int32))
             return index
         if meta is None:
-            if self.computed and value.dtype == dtypes.to_numpy(self.computed):
-                value = cast(value, dtypes.to_numpy(self.result))
-            sizes, strides, dtype = value.shape, _strides_from(first, value.shape), dtypes.to_torch(value.dtype)
+            dtype = self._dtype_without_meta(value)
+            value = cast(value, dtypes.to_numpy(dtype))
+            sizes, strides = value.shape, _strides_from(first, value.shape)
             if self.entry.meta == "fix:column_major" and value.ndim == 2:
                 strides = (1, value.shape[0])
         else:
@@ -253,8 +260,16 @@ class Program:
         if not _is_dense(base_sizes, [strides[dim] for dim in order]):
             strides, order, base_sizes = _contiguous_strides(sizes), list(range(len(sizes))), sizes
         layout.outputs.append(("new", sizes, strides, base_sizes, dtype))
-        outputs.append(value.transpose(order))
+        outputs.append(views.encode(value, dtypes.in_memory(dtype)).transpose(order))
         return len(outputs) - 1
+
+    def _dtype_without_meta(self, value: Array) -> torch.dtype:
+        if self.computed and value.dtype == dtypes.to_numpy(self.computed):
+            return self.result
+        dtype = dtypes.to_torch(value.dtype)
+        # No array says that it is of halves: the arguments do.
+        given = {use.tensor.dtype for use in self.call.uses if use.tensor.is_complex()}
+        return torch.complex32 if dtype == torch.complex64 and given == {torch.complex32} else dtype
 
     def _strides_in_memory_format(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """Those of a new tensor that follows the arguments which the entry names."""
@@ -265,10 +280,15 @@ class Program:
         return torch.empty(sizes, memory_format=memory_format, device="meta").stride()
 
     def convert(self, value: Array, dtype: np.dtype, written: bool) -> Array:
-        """To the promised dtype. Only a declared computation dtype, or a written argument's own, may differ (E307)."""
+        """To the promised dtype. Only a declared computation dtype, or a written argument's own, may differ (E307).
+
+        A lowering that is not told of halves gives the parts of complex32 in float32.
+        """
         if value.dtype == dtype:
             return value
         computed = self.computed and dtypes.to_numpy(self.computed)
+        if self._of_halves and value.dtype == np.float32 and dtype == np.float16:
+            return cast(value, dtype)
         if not written and value.dtype not in (computed, computed and np.zeros((), computed).real.dtype):
             raise LoweringError(self.call, f"it returned {value.dtype} where PyTorch says {dtype} (E307)")
         return cast(value, dtype)

@@ -1,6 +1,7 @@
 """Reading and writing strided views of row-major arrays, inside the program of the op that uses them (design D4).
 
 A view is described by csrc/views: the base, reshaped to segments, of which each dimension of the view is a strided slice.
+Elements of complex32 are words in memory, and complex64 to those that read and write them: the two halves in float32.
 """
 
 import math
@@ -30,6 +31,7 @@ class View:
     """A tensor argument over its base.
 
     sizes, strides, dtype: of the tensor, in elements of its dtype.
+    held: the dtype of its elements in memory.
     segments: None when the view is read by gather and written by scatter.
     whole: the view is its base.
     """
@@ -37,6 +39,7 @@ class View:
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: np.dtype
+    held: np.dtype
     base_sizes: tuple[int, ...]
     base_dtype: np.dtype
     whole: bool
@@ -74,11 +77,12 @@ def read(view: View, base: Array, starts: list[Array]) -> Array:
     if view.whole:
         values = base
     else:
-        memory = _reinterpret(base, view.dtype)
+        memory = _reinterpret(base, view.held)
         if view.segments is None:
             values = memory.reshape(-1)[_positions(view, starts[0])]
         else:
             values = _to_view(view, _block(view, memory, starts))
+    values = decode(values, view.dtype)
     if view.conj:
         values = jnp.conj(values)
     return -values if view.neg else values
@@ -92,11 +96,12 @@ def write(view: View, base: Array, starts: list[Array], values: Array) -> Array:
         values = -values
     if view.conj:
         values = jnp.conj(values)
+    values = encode(values, view.held)
     if view.whole:
         return values
     if view.segments is not None and _covers(view):
         return _restore(view, _from_view(view, values), base)
-    memory = _reinterpret(base, view.dtype)
+    memory = _reinterpret(base, view.held)
     if view.segments is None:
         flat = memory.reshape(-1)
         updated = flat.at[_positions(view, starts[0]).reshape(-1)].set(values.reshape(-1))
@@ -105,10 +110,26 @@ def write(view: View, base: Array, starts: list[Array], values: Array) -> Array:
     return _restore(view, updated, base)
 
 
+def decode(values: Array, dtype: np.dtype) -> Array:
+    """Elements as they are held in memory, in the dtype that is computed in."""
+    if values.dtype == dtype:
+        return values
+    halves = lax.bitcast_convert_type(values, jnp.float16).astype(jnp.float32)
+    return lax.complex(halves[..., 0], halves[..., 1])
+
+
+def encode(values: Array, held: np.dtype) -> Array:
+    """The inverse of decode, rounded to halves."""
+    if values.dtype == held:
+        return values
+    halves = jnp.stack([values.real, values.imag], -1).astype(jnp.float16)
+    return lax.bitcast_convert_type(halves, held)
+
+
 def _covers(view: View) -> bool:
     """True when every element of the base belongs to the view, so that the old value does not matter."""
     covered = all(segment.extent == segment.size and segment.step == 1 for segment in view.segments)
-    return covered and math.prod(view.base_sizes) * view.base_dtype.itemsize == math.prod(view.sizes) * view.dtype.itemsize
+    return covered and math.prod(view.base_sizes) * view.base_dtype.itemsize == math.prod(view.sizes) * view.held.itemsize
 
 
 def _block(view: View, memory: Array, starts: list[Array]) -> Array:
