@@ -807,12 +807,15 @@ class TestSpecialShiftedChebyshevPolynomialT(OpTest):
     entry = "special_shifted_chebyshev_polynomial_t"
     aten = "special_shifted_chebyshev_polynomial_t"
     overloads = ("special_shifted_chebyshev_polynomial_t", "special_shifted_chebyshev_polynomial_t.out")
+    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0"}
 
 
 class TestSpecialZeta(OpTest):
     entry = "special_zeta"
     aten = "special_zeta"
     overloads = ("special_zeta", "special_zeta.out")
+    xfail = {"edges/f32": "the CPU gives inf for nan at a pole and nan for inf",
+        "edges/i64": "the CPU gives nan for a huge exponent"}
 
 
 class TestStdMeanCorrection(OpTest):

@@ -769,6 +769,7 @@ class TestSpecialShiftedChebyshevPolynomialW(OpTest):
     entry = "special_shifted_chebyshev_polynomial_w"
     aten = "special_shifted_chebyshev_polynomial_w"
     overloads = ("special_shifted_chebyshev_polynomial_w", "special_shifted_chebyshev_polynomial_w.out")
+    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0"}
 
 
 class TestSubTensor(OpTest):

@@ -744,6 +744,7 @@ class TestSpecialChebyshevPolynomialU(OpTest):
     entry = "special_chebyshev_polynomial_u"
     aten = "special_chebyshev_polynomial_u"
     overloads = ("special_chebyshev_polynomial_u", "special_chebyshev_polynomial_u.out")
+    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0"}
 
 
 class TestSpecialChebyshevPolynomialV(OpTest):
@@ -774,12 +775,16 @@ class TestSpecialLaguerrePolynomialL(OpTest):
     entry = "special_laguerre_polynomial_l"
     aten = "special_laguerre_polynomial_l"
     overloads = ("special_laguerre_polynomial_l", "special_laguerre_polynomial_l.out")
+    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0",
+        'edges/i64': 'the recurrence of degree 63 cancels digits'}
 
 
 class TestSpecialLegendrePolynomialP(OpTest):
     entry = "special_legendre_polynomial_p"
     aten = "special_legendre_polynomial_p"
     overloads = ("special_legendre_polynomial_p", "special_legendre_polynomial_p.out")
+    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0",
+        'edges/i64': 'the recurrence of degree 63 cancels digits'}
 
 
 class TestSpecialModifiedBesselI1(OpTest):

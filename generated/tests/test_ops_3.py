@@ -698,6 +698,7 @@ class TestSpecialChebyshevPolynomialW(OpTest):
     entry = "special_chebyshev_polynomial_w"
     aten = "special_chebyshev_polynomial_w"
     overloads = ("special_chebyshev_polynomial_w", "special_chebyshev_polynomial_w.out")
+    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0"}
 
 
 class TestSpecialHermitePolynomialH(OpTest):
@@ -728,6 +729,7 @@ class TestSpecialShiftedChebyshevPolynomialU(OpTest):
     entry = "special_shifted_chebyshev_polynomial_u"
     aten = "special_shifted_chebyshev_polynomial_u"
     overloads = ("special_shifted_chebyshev_polynomial_u", "special_shifted_chebyshev_polynomial_u.out")
+    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0"}
 
 
 class TestSpecialSphericalBesselJ0(OpTest):
