@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 NAME = "coverage.tsv"
-CHECKS = ("forward", "backward", "inplace", "out", "strided")
+CHECKS = ("forward", "backward", "twice", "inplace", "out", "strided")
 COLUMNS = ("operator", "aten", "dtype", *CHECKS)
 
 

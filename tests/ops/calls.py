@@ -110,10 +110,14 @@ def rebind(op: torch._ops.OpOverload, arguments: dict[str, Any]) -> Call | None:
 
 @dataclasses.dataclass(frozen=True)
 class Gradients:
-    """`op` as a function that returns its gradients with respect to some of its tensors, given by their positions."""
+    """`op` as a function that returns its gradients with respect to some of its tensors, given by their positions.
+
+    With `twice`, the gradients of these gradients.
+    """
 
     op: Callable
     wrt: tuple[int, ...]
+    twice: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[torch.Tensor | None]:
         call = Call(self.op, args, kwargs)
@@ -126,11 +130,17 @@ class Gradients:
             leaves.append(tensor.detach().requires_grad_())
             return leaves[-1]
 
-        outputs = pytree.tree_leaves(call.map(leaf)())
-        results = [out for out in outputs if isinstance(out, torch.Tensor) and out.requires_grad]
-        if not results:
-            return []
-        return list(torch.autograd.grad(results, leaves, [_cotangent(out) for out in results], allow_unused=True))
+        results = pytree.tree_leaves(call.map(leaf)())
+        gradients = _gradients(results, leaves, create_graph=self.twice)
+        return _gradients(gradients, leaves) if self.twice else gradients
+
+
+def _gradients(results: list, leaves: list[torch.Tensor], create_graph: bool = False) -> list[torch.Tensor | None]:
+    results = [out for out in results if isinstance(out, torch.Tensor) and out.requires_grad]
+    if not results:
+        return []
+    cotangents = [_cotangent(out) for out in results]
+    return list(torch.autograd.grad(results, leaves, cotangents, create_graph=create_graph, allow_unused=True))
 
 
 def _cotangent(output: torch.Tensor) -> torch.Tensor:

@@ -172,14 +172,14 @@ def _writing(op: Callable, make: Callable[[torch.Tensor], torch.Tensor], like: A
     return write
 
 
-def backward(subject: Subject) -> None:
+def backward(subject: Subject, twice: bool = False) -> None:
     for sample in subject.differentiable:
         call = _call(subject.info.op, sample)
         wrt = tuple(index for index, tensor in enumerate(call.tensors()) if tensor.requires_grad)
         process = _determined(subject, call.map(torch.Tensor.detach), sample)
         if process:
             processed = Call(lambda *args, **kwargs: process(subject.info.op(*args, **kwargs)), call.args, call.kwargs)
-            subject.compare(Call(Gradients(processed.op, wrt), processed.args, processed.kwargs))
+            subject.compare(Call(Gradients(processed.op, wrt, twice), processed.args, processed.kwargs))
 
 
 def _determined(subject: Subject, call: Call, sample: SampleInput) -> Callable[[Any], Any] | None:
@@ -194,6 +194,7 @@ def _determined(subject: Subject, call: Call, sample: SampleInput) -> Callable[[
 CHECKS: dict[str, Callable[[Subject], None]] = {
     "forward": forward,
     "backward": backward,
+    "twice": functools.partial(backward, twice=True),
     "inplace": inplace,
     "out": out,
     "strided": strided,
@@ -208,6 +209,7 @@ def applicable(info: OpInfo, dtype: torch.dtype) -> list[str]:
     return [
         "forward",
         *(["backward"] if differentiable else []),
+        *(["twice"] if differentiable and info.supports_gradgrad else []),
         *(["inplace"] if info.get_inplace() is not None else []),
         *(["out"] if info.supports_out and not isinstance(info.op, torch._ops.OpOverloadPacket) else []),
         "strided",

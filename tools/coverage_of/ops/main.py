@@ -1,7 +1,7 @@
 """Runs every operator that PyTorch describes (its OpInfos) on the `tpu` device and compares with PyTorch's CPU.
 
-For each operator and dtype: forward, backward, in-place and out= results and strided arguments, over a few samples; and
-the errors of wrong inputs. What applies is what PyTorch's CPU supports, whatever ops.yaml says. A crash or a hang costs
+For each operator and dtype, over a few samples: results, gradients, gradients of gradients, in-place and out= forms, and
+strided arguments; and the errors of wrong inputs. What applies is what PyTorch's CPU supports, whatever ops.yaml says. A crash or a hang costs
 one check. Failures go to stdout, a line each, then a table of how many checks passed.
 """
 
