@@ -25,3 +25,15 @@ def test_no_operator_of_that_name(root: Path) -> None:
     done = coverage(root, "--match", "no_such_operator")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "tools/coverage: no operator's name contains a match of 'no_such_operator'\n"
+
+
+def test_an_interrupt_ends_it_and_keeps_what_there_is(root: Path, tmp_path: Path) -> None:
+    command = [root / "tools" / "coverage", "ops", "--tsv", tmp_path / "ops.tsv", "-v", "--workers", "1"]
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if "passed" in line:
+                break
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert len((tmp_path / "ops.tsv").read_text().splitlines()) >= 2

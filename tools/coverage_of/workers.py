@@ -48,6 +48,7 @@ class Result:
     finished: dict[str, dict] = field(default_factory=dict)  # part: outcome, seconds, error, ...
     broken: str = ""  # why nothing was collected
     seconds: float = 0.0
+    cancelled: bool = False  # set by another thread: no more of it is run
 
     def counts(self) -> Counter[str]:
         return Counter(part["outcome"] for part in self.finished.values())
@@ -57,7 +58,7 @@ def run(job: Job, result: Result) -> None:
     """Starts workers until every part has an outcome. When interrupted, `result` holds what there is."""
     start = time.monotonic()
     try:
-        while not _run_worker(job, result):
+        while not result.cancelled and not _run_worker(job, result):
             pass
     finally:
         result.seconds = round(time.monotonic() - start, 1)
@@ -69,7 +70,7 @@ def _run_worker(job: Job, result: Result) -> bool:
     running = ""
     with tempfile.TemporaryFile("w+") as errors, _worker(job, result, errors) as (process, pipe):
         limit = START_LIMIT
-        for event in _events(process, pipe, lambda: limit):
+        for event in _events(process, pipe, lambda: -1 if result.cancelled else limit):
             if "broken" in event:
                 result.broken = event["broken"]
             elif "collected" in event:
@@ -82,6 +83,8 @@ def _run_worker(job: Job, result: Result) -> bool:
         hung = process.poll() is None
         how = f"no end after {limit:g} s" if hung else _how_it_ended(process.wait(), errors)
     left = [part for part in result.collected if part not in result.finished]
+    if result.cancelled:
+        return True
     if result.broken or not (running or left):
         if not result.collected and not result.broken and process.returncode not in (0, NOTHING_COLLECTED):
             result.broken = how

@@ -63,6 +63,18 @@ def job(shard: int, arguments: argparse.Namespace) -> Job:
     )
 
 
+def run_all(jobs: list[Job], results: list[Result]) -> None:
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        running = [pool.submit(run, *pair) for pair in zip(jobs, results)]
+        try:
+            for each in running:
+                each.result()
+        except BaseException:
+            for result in results:
+                result.cancelled = True
+            raise
+
+
 def rows(results: list[Result]) -> list[dict[str, str]]:
     found = []
     for result in results:
@@ -116,8 +128,7 @@ def main(argv: list[str]) -> int:
     arguments = parse(argv)
     results = [Result() for _ in range(arguments.workers)]
     try:
-        with ThreadPoolExecutor(arguments.workers) as pool:
-            list(pool.map(run, (job(shard, arguments) for shard in range(arguments.workers)), results))
+        run_all([job(shard, arguments) for shard in range(arguments.workers)], results)
     finally:  # when interrupted, too: the whole takes long
         found = rows(results)
         if arguments.tsv:
