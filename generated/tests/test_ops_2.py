@@ -413,6 +413,7 @@ class TestHistogramBinCt(OpTest):
     entry = "histogram.bin_ct"
     aten = "histogram"
     overloads = ("histogram.bin_ct", "histogram.bin_ct_out")
+    xfail = {"narrow": "edges are computed in float64, as on the CPU"}
 
 
 class TestHuberLossBackward(OpTest):

@@ -200,6 +200,7 @@ class TestHistogramddFromBinCts(OpTest):
     entry = "_histogramdd_from_bin_cts"
     aten = "_histogramdd_from_bin_cts"
     overloads = ("_histogramdd_from_bin_cts", "_histogramdd_from_bin_cts.out")
+    xfail = {"narrow": "edges are computed in float64, as on the CPU"}
 
 
 class TestLinalgEigvals(OpTest):
@@ -546,6 +547,7 @@ class TestLogspace(OpTest):
     entry = "logspace"
     aten = "logspace"
     overloads = ("logspace", "logspace.out")
+    xfail = {"narrow": "computed in float64, as on the CPU"}
 
 
 class TestLtScalar(OpTest):

@@ -1,20 +1,52 @@
-"""Which entries of ops.yaml this process has compiled a program for: the proof that a test reached its entry."""
+"""What the programs are that this process has compiled, by entry of ops.yaml.
+
+That a test reached its entry, and which programs compute in 64 bits though nothing that they get or give has so many: a TPU
+emulates those.
+"""
+
+import re
 
 from tests.device import ON_TPU
 
 _entries: set[str] = set()
+_wide: dict[str, str] = {}
+# Tensors, not single numbers such as a loop's counter; and operands and results, not attributes such as a padding.
+_WIDE = re.compile(r"tensor<[\dx]+x(?:f64|u?i64|complex<f64>)>")
+_ATTRIBUTES = re.compile(r"<\{.*?\}>|\{[^{}]*=[^{}]*\}")
 
 
 def compiled_entries() -> set[str]:
     return _entries
 
 
+def computed_in_64_bits() -> dict[str, str]:
+    """By entry, a statement of such a program."""
+    return _wide
+
+
+def _look(entry: str, artifact: bytes) -> None:
+    with ir.Context() as context:
+        module = stablehlo.deserialize_portable_artifact(context, artifact)
+        lines = [_ATTRIBUTES.sub("", line) for line in str(module).splitlines()]
+    (signature,) = [line for line in lines if "func.func public @main" in line]
+    # A constant that only serves to be narrowed is folded by XLA.
+    computed = [line for line in lines if _WIDE.search(line) and "stablehlo.constant" not in line]
+    if computed and "64>" not in signature:
+        _wide.setdefault(entry, computed[0].strip())
+
+
 if ON_TPU:
     import torchtpu
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
     from torchtpu import _C
 
     def _trace(request: dict) -> dict:
-        _entries.add(request["entry"])
-        return torchtpu._trace(request)
+        entry = request["entry"]
+        _entries.add(entry)
+        reply = torchtpu._trace(request)
+        if "stablehlo" in reply:
+            _look(entry, reply["stablehlo"])
+        return reply
 
     _C.set_miss_handlers(_trace, torchtpu._second_look)

@@ -17,7 +17,7 @@ from tests.compare import Failure, assert_same, assert_same_outcome, outcome
 from tests.device import DEVICE, ON_TPU, compiles, no_fallback
 from tests.ops import check_samples, distribution, edges, kernels, samples, sources
 from tests.ops.calls import Call, overload, rebind, spread
-from tests.ops.compiled import compiled_entries
+from tests.ops.compiled import compiled_entries, computed_in_64_bits
 from tests.ops.keys import key
 
 # How many calls are compared for each dtype: every one may cost a compilation.
@@ -71,6 +71,7 @@ class OpTest:
             *(["test_inplace"] if on_cpu and sources.inplace_overloads(cls.overloads) else []),
             *(["test_backward"] if cls.differentiated else []),
             *(["test_errors"] if cls.errors else []),
+            *(["test_narrow"] if "float32" in cls._dtypes() else []),
             *(["test_kernel"] if cls.pallas else []),
             *checks,
         ]
@@ -304,6 +305,12 @@ class OpTest:
         for call in self.errors[:_ERRORS]:
             ours, theirs = call.both()
             assert isinstance(assert_same_outcome(ours, theirs), Failure)
+
+    def test_narrow(self) -> None:
+        """No program computes in 64 bits if nothing that it gets or gives has so many: neither these nor any before."""
+        for call in self._calls(torch.float32, count=2):
+            call.to(DEVICE)()
+        assert computed_in_64_bits().get(self.entry) is None
 
     def test_kernel(self) -> None:
         """The Pallas kernel computes what its fallback computes, and is what runs on a TPU, and there only."""

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import Array, lax
 
+from torchtpu.lowerings.creation import tril
 from torchtpu.lowerings import lapack, triangular
 from torchtpu.lowerings.checked import Checked, checked
 from torchtpu.lowerings.lapack import mh
@@ -36,7 +37,7 @@ def solve(self: Array, A: Array, upper: bool) -> Array:
 def _factor(matrix: Array, upper: bool) -> tuple[Array, Array]:
     def by_lapack(matrix: Array) -> tuple[Array, Array]:
         factor, info = lapack.call("potrf", matrix, [(matrix.shape[-2:], matrix.dtype)], uplo="L")
-        return jnp.tril(factor), info
+        return tril(factor, 0), info
 
     def by_xla(matrix: Array) -> tuple[Array, Array]:
         """XLA says that there is no factor by nan, from the minor on that is not positive."""

@@ -12,8 +12,6 @@ def embedding(weight: Array, indices: Array, padding_idx: int, scale_grad_by_fre
     if weight.shape[0] == 0:
         return checked(jnp.zeros((*indices.shape, *weight.shape[1:]), weight.dtype), jnp.array(indices.size == 0))
     in_range = (indices >= 0) & (indices < weight.shape[0])
-    if not weight.shape[0]:  # nothing to clip an index to
-        weight = jnp.zeros((1, *weight.shape[1:]), weight.dtype)
     return checked(jnp.take(weight, indices, axis=0, mode="clip"), jnp.all(in_range))
 
 

@@ -6,6 +6,7 @@ Pivots are LAPACK's: row i was interchanged with row pivots[i] - 1, in order.
 import jax.numpy as jnp
 from jax import Array, lax
 
+from torchtpu.lowerings.creation import tril, triu
 from torchtpu.lowerings import triangular
 from torchtpu.lowerings.checked import Checked, checked
 from torchtpu.lowerings.lapack import eye_like, mh, nothing, real_dtype, same_batch
@@ -33,8 +34,8 @@ def unpack(LU_data: Array, LU_pivots: Array, unpack_data: bool, unpack_pivots: b
         rows = lax.broadcasted_iota(jnp.int32, (*LU_pivots.shape[:-1], m, m), LU_pivots.ndim - 1)
         P = (rows == _permutation(LU_pivots, m)[..., None, :]).astype(LU_data.dtype)
     if unpack_data:
-        L = jnp.tril(LU_data[..., :, :k], -1) + jnp.eye(m, k, dtype=LU_data.dtype)
-        U = jnp.triu(LU_data[..., :k, :])
+        L = tril(LU_data[..., :, :k], -1) + jnp.eye(m, k, dtype=LU_data.dtype)
+        U = triu(LU_data[..., :k, :], 0)
     return P, L, U
 
 

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import Array, lax
 
+from torchtpu.lowerings.creation import triu
 from torchtpu.lowerings.lapack import eye_like, nothing
 
 
@@ -18,7 +19,7 @@ def qr(A: Array, mode: str) -> tuple[Array, Array]:
     *_, m, n = A.shape
     k = m if mode == "complete" else min(m, n)
     reflectors, tau = geqrf(A)
-    R = jnp.triu(reflectors[..., :k, :])
+    R = triu(reflectors[..., :k, :], 0)
     if mode == "r":
         return nothing(A.dtype), R
     columns = jnp.pad(reflectors[..., :k], [(0, 0)] * (A.ndim - 1) + [(0, max(k - n, 0))])

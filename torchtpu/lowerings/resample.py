@@ -22,7 +22,7 @@ def resample(self: Array, axes: list[Taps]) -> Array:
     for axis, taps in enumerate(axes, self.ndim - len(axes)):
         shape = [-1 if each == axis else 1 for each in range(self.ndim)]
         factors = ((source, weight.astype(value.dtype).reshape(shape)) for source, weight in taps)
-        value = sum(jnp.take(value, source, axis) * factor for source, factor in factors)
+        value = sum(jnp.take(value, source.astype(jnp.int32), axis) * factor for source, factor in factors)
     return value.astype(self.dtype)
 
 
