@@ -468,16 +468,35 @@ class TestLeakyReluBackward(OpTest):
     numbers = {"negative_slope": ()}
 
 
+class TestLinalgPowsum(OpTest):
+    entry = "linalg__powsum"
+    aten = "linalg__powsum"
+    overloads = ("linalg__powsum",)
+
+
 class TestLinalgEigvals(OpTest):
     entry = "linalg_eigvals"
     aten = "linalg_eigvals"
     overloads = ("linalg_eigvals.out",)
+    xfail = {"lowering_ran": "only its out= comes here"}
 
 
 class TestLinalgHouseholderProduct(OpTest):
     entry = "linalg_householder_product"
     aten = "linalg_householder_product"
     overloads = ("linalg_householder_product", "linalg_householder_product.out")
+
+
+class TestLinalgLdlFactorEx(OpTest):
+    entry = "linalg_ldl_factor_ex"
+    aten = "linalg_ldl_factor_ex"
+    overloads = ("linalg_ldl_factor_ex", "linalg_ldl_factor_ex.out")
+
+
+class TestLinalgLdlSolve(OpTest):
+    entry = "linalg_ldl_solve"
+    aten = "linalg_ldl_solve"
+    overloads = ("linalg_ldl_solve", "linalg_ldl_solve.out")
 
 
 class TestLinalgMatrixExp(OpTest):

@@ -419,6 +419,12 @@ class TestLinalgInvEx(OpTest):
     overloads = ("linalg_inv_ex", "linalg_inv_ex.inverse")
 
 
+class TestLinalgLstsq(OpTest):
+    entry = "linalg_lstsq"
+    aten = "linalg_lstsq"
+    overloads = ("linalg_lstsq", "linalg_lstsq.out")
+
+
 class TestLinspace(OpTest):
     entry = "linspace"
     aten = "linspace"
