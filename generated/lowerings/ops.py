@@ -426,9 +426,9 @@ def _linalg_slogdet(A, A_is_contiguous):
     return lu_family.slogdet(A=A, A_is_contiguous=A_is_contiguous)
 
 
-def _linalg_solve_ex(A, B, left, check_errors, A_is_contiguous):
+def _linalg_solve_ex(A, B, left, check_errors):
     # _linalg_solve_ex
-    return lu_family.solve_ex(A=A, B=B, left=left, check_errors=check_errors, A_is_contiguous=A_is_contiguous)
+    return lu_family.solve_ex(A=A, B=B, left=left, check_errors=check_errors)
 
 
 def _linalg_svd(A, full_matrices, compute_uv, driver):
@@ -2963,7 +2963,6 @@ ENTRIES: dict[str, Entry] = {
         (Param("A", "Tensor", True), Param("B", "Tensor", True), Param("left", "bool", False),
          Param("check_errors", "bool", False)),
         _linalg_solve_ex,
-        layouts=("A",),
         structured=True,
     ),
     "_linalg_svd": Entry(
@@ -4006,7 +4005,7 @@ ENTRIES: dict[str, Entry] = {
         "geqrf",
         (Param("self", "Tensor", True),),
         geqrf,
-        meta="fix:by_columns",
+        meta="fix:geqrf",
     ),
     "glu": Entry(
         "glu",
@@ -4455,6 +4454,8 @@ ENTRIES: dict[str, Entry] = {
         "linalg_matrix_exp",
         (Param("self", "Tensor", True),),
         linalg_matrix_exp,
+        promote="default",
+        promoted=("self",),
     ),
     "linalg_qr": Entry(
         "linalg_qr",

@@ -479,6 +479,7 @@ class TestLinalgEigvals(OpTest):
     aten = "linalg_eigvals"
     overloads = ("linalg_eigvals.out",)
     xfail = {"lowering_ran": "only its out= comes here"}
+    check = "invariants"
 
 
 class TestLinalgHouseholderProduct(OpTest):
@@ -503,12 +504,14 @@ class TestLinalgMatrixExp(OpTest):
     entry = "linalg_matrix_exp"
     aten = "linalg_matrix_exp"
     overloads = ("linalg_matrix_exp", "linalg_matrix_exp.out")
+    samples = "small_matrices"
 
 
 class TestLinalgQr(OpTest):
     entry = "linalg_qr"
     aten = "linalg_qr"
     overloads = ("linalg_qr", "linalg_qr.out")
+    check = "invariants"
 
 
 class TestLinalgVectorNorm(OpTest):
@@ -761,6 +764,7 @@ class TestTriangularSolve(OpTest):
     entry = "triangular_solve"
     aten = "triangular_solve"
     overloads = ("triangular_solve", "triangular_solve.X")
+    tol = {"f32": 1e-05}
 
 
 class TestTrunc(OpTest):

@@ -322,6 +322,7 @@ class TestGeqrf(OpTest):
     entry = "geqrf"
     aten = "geqrf"
     overloads = ("geqrf", "geqrf.a")
+    check = "invariants"
 
 
 class TestHardshrinkBackward(OpTest):
@@ -413,6 +414,7 @@ class TestLinalgEig(OpTest):
     entry = "linalg_eig"
     aten = "linalg_eig"
     overloads = ("linalg_eig", "linalg_eig.out")
+    check = "invariants"
 
 
 class TestLinalgLuFactorEx(OpTest):

@@ -120,6 +120,7 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
     norms_and_mlp = (*(small(4) for _ in range(4)), small((8, 4)), small(8), small((4, 8)), small(4))
     ascending = torch.arange(7).to(dtype)
     calls: dict[str, list[Arguments]] = {
+        "_cholesky_solve_helper": [((tensor((2, 4, 3)), tensor((2, 4, 4)).tril(), False), {}), ((tensor((4, 1)), tensor((4, 4)).triu(), True), {})],
         "_compute_linear_combination": [((tensor((3, 4, 2)), tensor((5, 3))), {})],
         "_foreach_addcdiv.Tensor": [((*lists, tensor((3,))), {})],
         "_foreach_addcmul.Tensor": [((*lists, tensor((3,))), {})],
@@ -158,6 +159,13 @@ def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
     if entry.startswith("_thnn_fused_lstm_cell"):
         return [(torch.lstm, layer([small((1, 2, 4)), small((1, 2, 4))], gates=4))]
     return []
+
+
+def small_matrices(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Square matrices of norms around 1."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return []
+    return [((make_tensor(shape, device="cpu", dtype=dtype, low=-0.5, high=0.5),), {}) for shape in ((4, 4), (2, 3, 3), (1, 1), (6, 6))]
 
 
 def sliding(entry: str, dtype: torch.dtype) -> list[Arguments]:
