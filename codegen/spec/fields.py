@@ -35,7 +35,7 @@ DTYPES = {
     "bool": "bool",
 }
 DTYPE_WORDS = (*DTYPE_SETS, *(dtype for dtype in DTYPES if dtype not in DTYPE_SETS))
-CHECKS = ("values", "distribution")
+CHECKS = ("values", "distribution", "invariants")
 POLICIES = ("lower", "fp32", "promote", "fallthrough")
 
 

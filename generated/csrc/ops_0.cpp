@@ -487,6 +487,9 @@ const std::vector<OpSpec>& specs() {
       {"leaky_relu_backward.grad_input", "leaky_relu_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"negative_slope", Role::Traced}, {"self_is_result", Role::Static},
        {"grad_input", Role::Write}}, {checks::leaky_relu_in_place_slope}},
+      // linalg__powsum
+      {"linalg__powsum", "linalg__powsum", false, false, {{"self", Role::Read}, {"ord", Role::Static},
+       {"dim", Role::Static}, {"keepdim", Role::Static}, {"dtype", Role::Static}}},
       // linalg_eigvals
       {"linalg_eigvals.out", "linalg_eigvals", false, true, {{"self", Role::Read}, {"out", Role::Write}}},
       // linalg_householder_product
@@ -494,6 +497,17 @@ const std::vector<OpSpec>& specs() {
        {{"input", Role::Read}, {"tau", Role::Read}}},
       {"linalg_householder_product.out", "linalg_householder_product", false, true,
        {{"input", Role::Read}, {"tau", Role::Read}, {"out", Role::Write}}},
+      // linalg_ldl_factor_ex
+      {"linalg_ldl_factor_ex", "linalg_ldl_factor_ex", false, true,
+       {{"self", Role::Read}, {"hermitian", Role::Static}, {"check_errors", Role::Static}}},
+      {"linalg_ldl_factor_ex.out", "linalg_ldl_factor_ex", false, true, {{"self", Role::Read},
+       {"hermitian", Role::Static}, {"check_errors", Role::Static}, {"LD", Role::Write}, {"pivots", Role::Write},
+       {"info", Role::Write}}},
+      // linalg_ldl_solve
+      {"linalg_ldl_solve", "linalg_ldl_solve", false, true,
+       {{"LD", Role::Read}, {"pivots", Role::Read}, {"B", Role::Read}, {"hermitian", Role::Static}}},
+      {"linalg_ldl_solve.out", "linalg_ldl_solve", false, true, {{"LD", Role::Read}, {"pivots", Role::Read},
+       {"B", Role::Read}, {"hermitian", Role::Static}, {"out", Role::Write}}},
       // linalg_matrix_exp
       {"linalg_matrix_exp", "linalg_matrix_exp", false, true, {{"self", Role::Read}}},
       {"linalg_matrix_exp.out", "linalg_matrix_exp", false, true, {{"self", Role::Read}, {"out", Role::Write}}},

@@ -417,6 +417,12 @@ const std::vector<OpSpec>& specs() {
       {"linalg_inv_ex", "linalg_inv_ex", false, true, {{"A", Role::Read}, {"check_errors", Role::Static}}},
       {"linalg_inv_ex.inverse", "linalg_inv_ex", false, true,
        {{"A", Role::Read}, {"check_errors", Role::Static}, {"inverse", Role::Write}, {"info", Role::Write}}},
+      // linalg_lstsq
+      {"linalg_lstsq", "linalg_lstsq", false, true,
+       {{"self", Role::Read}, {"b", Role::Read}, {"rcond", Role::Traced}, {"driver", Role::Static}}},
+      {"linalg_lstsq.out", "linalg_lstsq", false, true, {{"self", Role::Read}, {"b", Role::Read},
+       {"rcond", Role::Traced}, {"driver", Role::Static}, {"solution", Role::Write}, {"residuals", Role::Write},
+       {"rank", Role::Write}, {"singular_values", Role::Write}}},
       // linspace
       {"linspace", "linspace", false, false, {{"start", Role::Traced}, {"end", Role::Traced}, {"steps", Role::Static},
        {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored}, {"pin_memory", Role::Ignored}}},

@@ -23,6 +23,8 @@ from torchtpu.lowerings import gamma as gamma_family
 from torchtpu.lowerings import histogram as histogram_family
 from torchtpu.lowerings import incomplete_gamma as incomplete_gamma_family
 from torchtpu.lowerings import indexing as indexing_family
+from torchtpu.lowerings import ldl as ldl_family
+from torchtpu.lowerings import least_squares as least_squares_family
 from torchtpu.lowerings import loss as loss_family
 from torchtpu.lowerings import lu as lu_family
 from torchtpu.lowerings import matmul as matmul_family
@@ -650,9 +652,9 @@ def _linalg_slogdet(A, A_is_contiguous):
     return lu_family.slogdet(A=A, A_is_contiguous=A_is_contiguous)
 
 
-def _linalg_solve_ex(A, B, left, check_errors, A_is_contiguous):
+def _linalg_solve_ex(A, B, left, check_errors):
     # _linalg_solve_ex
-    return lu_family.solve_ex(A=A, B=B, left=left, check_errors=check_errors, A_is_contiguous=A_is_contiguous)
+    return lu_family.solve_ex(A=A, B=B, left=left, check_errors=check_errors)
 
 
 def _linalg_svd(A, full_matrices, compute_uv, driver):
@@ -1664,6 +1666,11 @@ def lgamma(self):
     return lax.lgamma(self)
 
 
+def linalg__powsum(self, ord, dim, keepdim, dtype):
+    # linalg__powsum
+    return reduction_family.powsum(self=self, ord=ord, dim=dim, keepdim=keepdim, dtype=dtype)
+
+
 def linalg_cholesky_ex(self, upper, check_errors):
     # linalg_cholesky_ex
     return cholesky_family.cholesky_ex(self=self, upper=upper, check_errors=check_errors)
@@ -1692,6 +1699,21 @@ def linalg_householder_product(input, tau):
 def linalg_inv_ex(A, check_errors):
     # linalg_inv_ex
     return lu_family.inverse_ex(A=A, check_errors=check_errors)
+
+
+def linalg_ldl_factor_ex(self, hermitian, check_errors):
+    # linalg_ldl_factor_ex
+    return ldl_family.factor_ex(self=self, hermitian=hermitian, check_errors=check_errors)
+
+
+def linalg_ldl_solve(LD, pivots, B, hermitian):
+    # linalg_ldl_solve
+    return ldl_family.solve(LD=LD, pivots=pivots, B=B, hermitian=hermitian)
+
+
+def linalg_lstsq(self, b, rcond, driver):
+    # linalg_lstsq
+    return least_squares_family.lstsq(self=self, b=b, rcond=rcond, driver=driver)
 
 
 def linalg_lu(A, pivot):
@@ -3557,7 +3579,6 @@ ENTRIES: dict[str, Entry] = {
         (Param("A", "Tensor", True), Param("B", "Tensor", True), Param("left", "bool", False),
          Param("check_errors", "bool", False)),
         _linalg_solve_ex,
-        layouts=("A",),
         structured=True,
     ),
     "_linalg_svd": Entry(
@@ -4599,7 +4620,7 @@ ENTRIES: dict[str, Entry] = {
         "geqrf",
         (Param("self", "Tensor", True),),
         geqrf,
-        meta="fix:by_columns",
+        meta="fix:geqrf",
     ),
     "glu": Entry(
         "glu",
@@ -4975,6 +4996,15 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         structured=True,
     ),
+    "linalg__powsum": Entry(
+        "linalg__powsum",
+        (Param("self", "Tensor", True), Param("ord", "Scalar", False), Param("dim", "int[]?", False),
+         Param("keepdim", "bool", False), Param("dtype", "ScalarType?", False)),
+        linalg__powsum,
+        promote="default",
+        promoted=("self",),
+        dims="dim",
+    ),
     "linalg_cholesky_ex": Entry(
         "linalg_cholesky_ex",
         (Param("self", "Tensor", True), Param("upper", "bool", False), Param("check_errors", "bool", False)),
@@ -5012,6 +5042,26 @@ ENTRIES: dict[str, Entry] = {
         linalg_inv_ex,
         structured=True,
     ),
+    "linalg_ldl_factor_ex": Entry(
+        "linalg_ldl_factor_ex",
+        (Param("self", "Tensor", True), Param("hermitian", "bool", False), Param("check_errors", "bool", False)),
+        linalg_ldl_factor_ex,
+        structured=True,
+    ),
+    "linalg_ldl_solve": Entry(
+        "linalg_ldl_solve",
+        (Param("LD", "Tensor", True), Param("pivots", "Tensor", True), Param("B", "Tensor", True),
+         Param("hermitian", "bool", False)),
+        linalg_ldl_solve,
+        structured=True,
+    ),
+    "linalg_lstsq": Entry(
+        "linalg_lstsq",
+        (Param("self", "Tensor", True), Param("b", "Tensor", True), Param("rcond", "float?", True),
+         Param("driver", "str?", False)),
+        linalg_lstsq,
+        data_sizes=True,
+    ),
     "linalg_lu": Entry(
         "linalg_lu",
         (Param("A", "Tensor", True), Param("pivot", "bool", False)),
@@ -5035,6 +5085,8 @@ ENTRIES: dict[str, Entry] = {
         "linalg_matrix_exp",
         (Param("self", "Tensor", True),),
         linalg_matrix_exp,
+        promote="default",
+        promoted=("self",),
     ),
     "linalg_qr": Entry(
         "linalg_qr",
@@ -7530,6 +7582,7 @@ OVERLOADS: dict[str, str] = {
     "lgamma": "lgamma",
     "lgamma.out": "lgamma",
     "lgamma_": "lgamma",
+    "linalg__powsum": "linalg__powsum",
     "linalg_cholesky_ex": "linalg_cholesky_ex",
     "linalg_cholesky_ex.L": "linalg_cholesky_ex",
     "linalg_cross": "linalg_cross",
@@ -7541,6 +7594,12 @@ OVERLOADS: dict[str, str] = {
     "linalg_householder_product.out": "linalg_householder_product",
     "linalg_inv_ex": "linalg_inv_ex",
     "linalg_inv_ex.inverse": "linalg_inv_ex",
+    "linalg_ldl_factor_ex": "linalg_ldl_factor_ex",
+    "linalg_ldl_factor_ex.out": "linalg_ldl_factor_ex",
+    "linalg_ldl_solve": "linalg_ldl_solve",
+    "linalg_ldl_solve.out": "linalg_ldl_solve",
+    "linalg_lstsq": "linalg_lstsq",
+    "linalg_lstsq.out": "linalg_lstsq",
     "linalg_lu": "linalg_lu",
     "linalg_lu.out": "linalg_lu",
     "linalg_lu_factor_ex": "linalg_lu_factor_ex",

@@ -534,10 +534,18 @@ class TestLeakyReluBackward(OpTest):
     numbers = {"negative_slope": ()}
 
 
+class TestLinalgPowsum(OpTest):
+    entry = "linalg__powsum"
+    aten = "linalg__powsum"
+    overloads = ("linalg__powsum",)
+
+
 class TestLinalgEigvals(OpTest):
     entry = "linalg_eigvals"
     aten = "linalg_eigvals"
     overloads = ("linalg_eigvals.out",)
+    xfail = {"lowering_ran": "only its out= comes here"}
+    check = "invariants"
 
 
 class TestLinalgHouseholderProduct(OpTest):
@@ -546,16 +554,30 @@ class TestLinalgHouseholderProduct(OpTest):
     overloads = ("linalg_householder_product", "linalg_householder_product.out")
 
 
+class TestLinalgLdlFactorEx(OpTest):
+    entry = "linalg_ldl_factor_ex"
+    aten = "linalg_ldl_factor_ex"
+    overloads = ("linalg_ldl_factor_ex", "linalg_ldl_factor_ex.out")
+
+
+class TestLinalgLdlSolve(OpTest):
+    entry = "linalg_ldl_solve"
+    aten = "linalg_ldl_solve"
+    overloads = ("linalg_ldl_solve", "linalg_ldl_solve.out")
+
+
 class TestLinalgMatrixExp(OpTest):
     entry = "linalg_matrix_exp"
     aten = "linalg_matrix_exp"
     overloads = ("linalg_matrix_exp", "linalg_matrix_exp.out")
+    samples = "small_matrices"
 
 
 class TestLinalgQr(OpTest):
     entry = "linalg_qr"
     aten = "linalg_qr"
     overloads = ("linalg_qr", "linalg_qr.out")
+    check = "invariants"
 
 
 class TestLinalgVectorNorm(OpTest):
@@ -841,6 +863,7 @@ class TestTriangularSolve(OpTest):
     entry = "triangular_solve"
     aten = "triangular_solve"
     overloads = ("triangular_solve", "triangular_solve.X")
+    tol = {"f32": 1e-05}
 
 
 class TestTrunc(OpTest):

@@ -364,6 +364,7 @@ class TestGeqrf(OpTest):
     entry = "geqrf"
     aten = "geqrf"
     overloads = ("geqrf", "geqrf.a")
+    check = "invariants"
 
 
 class TestHardshrinkBackward(OpTest):
@@ -455,6 +456,7 @@ class TestLinalgEig(OpTest):
     entry = "linalg_eig"
     aten = "linalg_eig"
     overloads = ("linalg_eig", "linalg_eig.out")
+    check = "invariants"
 
 
 class TestLinalgLuFactorEx(OpTest):

@@ -137,6 +137,7 @@ class TestLinalgEigh(OpTest):
     entry = "_linalg_eigh"
     aten = "_linalg_eigh"
     overloads = ("_linalg_eigh", "_linalg_eigh.eigenvalues")
+    check = "invariants"
 
 
 class TestLogcumsumexp(OpTest):

@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from tests.compare import Failure, assert_same, assert_same_outcome, outcome
 from tests.device import DEVICE, ON_TPU, compiles, no_fallback
-from tests.ops import check_samples, distribution, edges, kernels, samples, sources
+from tests.ops import check_samples, distribution, edges, invariants, kernels, samples, sources
 from tests.ops.calls import Call, overload, rebind, spread
 from tests.ops.compiled import compiled_entries, computed_in_64_bits
 from tests.ops.keys import key
@@ -167,12 +167,23 @@ class OpTest:
 
     def _compare(self, call: Call, dtype: torch.dtype) -> Any:
         """The results agree, or the errors do, and so do the arguments afterwards."""
-        ours, theirs = call.both()
+        ours, theirs = self._determined(call).both()
         # A function may reach other kernels on the CPU, which lay their results out in their own way.
         strides = isinstance(call.op, torch._ops.OpOverload)
         expected = assert_same_outcome(ours, theirs, strides=strides, **self._tolerance(dtype))
         assert_same(ours.tensors(), theirs.tensors(), strides=False, **self._tolerance(dtype))
         return expected
+
+    def _determined(self, call: Call) -> Call:
+        """The call, followed by what is determined of its results: all of them, unless the entry says otherwise."""
+        return invariants.determined(self.entry, call) if self.check == "invariants" else call
+
+    def _determined_of(self, call: Call, results: list[torch.Tensor]) -> Any:
+        """Likewise, of results that are there."""
+        if self.check != "invariants":
+            return results
+        on_cpu = [result.cpu() for result in results]
+        return invariants.of(self.entry, on_cpu if len(on_cpu) > 1 else on_cpu[0], *call.args, **call.kwargs)
 
     def test_values(self, dtype: torch.dtype) -> None:
         for call in self._calls(dtype):
@@ -187,6 +198,7 @@ class OpTest:
 
     def _compare_laid_out(self, call: Call, change: Callable, strides: bool) -> None:
         """The call with its tensors laid out by `change`, on each device."""
+        call = self._determined(call)
         ours, theirs = (outcome(side.map(change)) for side in call.both())
         try:
             self._compare_outcomes(ours, theirs, strides=False)
@@ -248,13 +260,16 @@ class OpTest:
         # An out= of a wider dtype is no more exact than what is cast to it.
         tolerance = self._tolerance(values[0].dtype) or _usual_tolerance(values[0].dtype)
         converted = [value.to(out.dtype) for value, out in zip(values, their_outs)]
-        as_functional = outcome(lambda: assert_same(their_outs, converted, strides=False, **tolerance)) is None
-        as_theirs = outcome(lambda: assert_same(our_outs, their_outs, strides=False, **tolerance)) is None
+        ours, theirs, right = (self._determined_of(call, outs) for outs in (our_outs, their_outs, converted))
+        as_functional = outcome(lambda: assert_same(theirs, right, strides=False, **tolerance)) is None
+        as_theirs = outcome(lambda: assert_same(ours, theirs, strides=False, **tolerance)) is None
         if not as_functional and not as_theirs:
             # Some CPU kernels write an out= of other strides or dtype wrongly: then the functional member is right.
-            assert_same(our_outs, converted, strides=False, **tolerance)
+            assert_same(ours, right, strides=False, **tolerance)
             return
-        assert_same(our_outs, their_outs, strides=their_strides == [out.stride() for out in their_outs], **tolerance)
+        if self.check != "invariants" or not as_theirs:
+            strides = their_strides == [out.stride() for out in their_outs]
+            assert_same(our_outs, their_outs, strides=strides, **tolerance)
         if _pointers(their_outs) == their_storage:
             assert _pointers(our_outs) == our_storage, "out= got new storage"
 
@@ -275,7 +290,7 @@ class OpTest:
     def test_backward(self, dtype: torch.dtype) -> None:
         compared = 0
         for call in self._calls(dtype, count=2):
-            ours, theirs = sources.gradient_call(self._functional(call), self.differentiated).both()
+            ours, theirs = sources.gradient_call(self._determined(self._functional(call)), self.differentiated).both()
             expected = theirs()
             assert_same(ours(), expected, strides=False, **self._tolerance(dtype))
             compared += len([gradient for gradient in expected if gradient is not None])
@@ -286,7 +301,8 @@ class OpTest:
         others = {call.signature(): call for call in self._all_calls(self._main_dtype(), seed=1)}
         pairs = [(call, others[call.signature()]) for call in self._calls(count=3) if call.signature() in others]
         assert pairs, f"{self.entry}: its samples differ in more than values from one seed to the next"
-        for first, second in pairs:
+        for pair in pairs:
+            first, second = map(self._determined, pair)
             first.to(DEVICE)()
             ours, theirs = second.both()
             expected = theirs()

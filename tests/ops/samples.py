@@ -25,6 +25,17 @@ OPINFOS: dict[str, tuple[str, ...]] = {
     "_adaptive_avg_pool2d_backward": ("nn.functional.adaptive_avg_pool2d",),
     "_adaptive_avg_pool3d": ("nn.functional.adaptive_avg_pool3d",),
     "_adaptive_avg_pool3d_backward": ("nn.functional.adaptive_avg_pool3d",),
+    "_cholesky_solve_helper": ("cholesky_solve",),
+    "_fft_c2c": ("fft.hfftn", "fft.ifftn", "fft.fft"),
+    "_fft_c2r": ("fft.irfft", "fft.irfftn", "fft.hfft"),
+    "_fft_r2c": ("fft.rfft", "fft.rfftn", "fft.fft"),
+    "_linalg_det": ("linalg.det",),
+    "_linalg_eigh": ("linalg.eigh", "linalg.eigvalsh"),
+    "_linalg_eigvals": ("linalg.eigvals",),
+    "_linalg_slogdet": ("linalg.slogdet",),
+    "_linalg_solve_ex": ("linalg.solve_ex", "linalg.solve"),
+    "_linalg_svd": ("linalg.svd", "linalg.svdvals"),
+    "linalg_matrix_exp": ("matrix_exp",),
     "_histogramdd_bin_edges": ("histogramdd",),
     "_histogramdd_from_bin_cts": ("histogramdd",),
     "_histogramdd_from_bin_tensors": ("histogramdd",),
@@ -109,6 +120,8 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
     norms_and_mlp = (*(small(4) for _ in range(4)), small((8, 4)), small(8), small((4, 8)), small(4))
     ascending = torch.arange(7).to(dtype)
     calls: dict[str, list[Arguments]] = {
+        "_cholesky_solve_helper": [((tensor((2, 4, 3)), tensor((2, 4, 4)).tril(), False), {}), ((tensor((4, 1)), tensor((4, 4)).triu(), True), {})],
+        "_compute_linear_combination": [((tensor((3, 4, 2)), tensor((5, 3))), {})],
         "_foreach_addcdiv.Tensor": [((*lists, tensor((3,))), {})],
         "_foreach_addcmul.Tensor": [((*lists, tensor((3,))), {})],
         "_foreach_mm": [(([tensor((2, 3)), tensor((4, 1))], [tensor((3, 2)), tensor((1, 3))]), {})],
@@ -119,6 +132,7 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
         ],
         "embedding_renorm_": [((tensor((5, 3)), torch.tensor([1, 4, 1]), 2.0, 2.0), {})],
         "fill.Tensor": [((tensor((3, 4)), tensor(())), {})],
+        "linalg_eigvals": [((tensor((2, 3, 3)),), {}), ((tensor((4, 4)),), {})],
         "norm.ScalarOpt_dim": [((tensor((3, 4)), 2, [1]), {}), ((tensor((3, 4)), 1, [0], True), {})],
         "norm.ScalarOpt_dim_dtype": [((tensor((3, 4)), 2, [1]), {"keepdim": False, "dtype": torch.float64})],
         "searchsorted.Scalar": [((ascending, 3), {}), ((ascending, 2), {"right": True}), ((ascending, 9), {})],
@@ -146,6 +160,13 @@ def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
     if entry.startswith("_thnn_fused_lstm_cell"):
         return [(torch.lstm, layer([small((1, 2, 4)), small((1, 2, 4))], gates=4))]
     return []
+
+
+def small_matrices(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Square matrices of norms around 1."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return []
+    return [((make_tensor(shape, device="cpu", dtype=dtype, low=-0.5, high=0.5),), {}) for shape in ((4, 4), (2, 3, 3), (1, 1), (6, 6))]
 
 
 def sliding(entry: str, dtype: torch.dtype) -> list[Arguments]:

@@ -180,13 +180,13 @@ def differentiated(name: str | None) -> frozenset[str]:
 
 
 def gradient_call(call: Call, arguments: frozenset[str]) -> Call:
-    """The call of the gradients with respect to the floating tensors among `arguments`."""
+    """The call of the gradients with respect to the floating and complex tensors among `arguments`."""
     if not isinstance(call.op, torch._ops.OpOverload):
         chosen = call.tensors()
     else:
         named = {name: value for name, value in call.by_name().items() if name in arguments}
         chosen = [leaf for leaf in pytree.tree_leaves(named) if isinstance(leaf, torch.Tensor)]
-    ids = {id(tensor) for tensor in chosen if tensor.is_floating_point()}
+    ids = {id(tensor) for tensor in chosen if tensor.is_floating_point() or tensor.is_complex()}
     wrt = tuple(index for index, tensor in enumerate(call.tensors()) if id(tensor) in ids)
     return Call(Gradients(call.op, wrt), call.args, call.kwargs)
 

@@ -12,6 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from torchtpu.lowerings.creation import eye
+
 _LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 
@@ -59,7 +61,7 @@ def nothing(dtype: Any) -> Array:
 
 def eye_like(matrix: Array, size: int) -> Array:
     """Identities of `size` rows for a batch of matrices."""
-    return jnp.broadcast_to(jnp.eye(size, dtype=matrix.dtype), (*matrix.shape[:-2], size, size))
+    return jnp.broadcast_to(eye(size, matrix.dtype), (*matrix.shape[:-2], size, size))
 
 
 def same_batch(*matrices: Array) -> list[Array]:

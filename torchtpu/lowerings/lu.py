@@ -6,7 +6,7 @@ Pivots are LAPACK's: row i was interchanged with row pivots[i] - 1, in order.
 import jax.numpy as jnp
 from jax import Array, lax
 
-from torchtpu.lowerings.creation import tril, triu
+from torchtpu.lowerings.creation import eye_m, tril, triu
 from torchtpu.lowerings import triangular
 from torchtpu.lowerings.checked import Checked, checked
 from torchtpu.lowerings.lapack import eye_like, mh, nothing, real_dtype, same_batch
@@ -34,7 +34,7 @@ def unpack(LU_data: Array, LU_pivots: Array, unpack_data: bool, unpack_pivots: b
         rows = lax.broadcasted_iota(jnp.int32, (*LU_pivots.shape[:-1], m, m), LU_pivots.ndim - 1)
         P = (rows == _permutation(LU_pivots, m)[..., None, :]).astype(LU_data.dtype)
     if unpack_data:
-        L = tril(LU_data[..., :, :k], -1) + jnp.eye(m, k, dtype=LU_data.dtype)
+        L = tril(LU_data[..., :, :k], -1) + eye_m(m, k, LU_data.dtype)
         U = triu(LU_data[..., :k, :], 0)
     return P, L, U
 
@@ -52,13 +52,14 @@ def solve_factored(LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool
         return triangular.solve(LU, triangular.solve(LU, B, lower=True, unit=True), lower=False)
     X = triangular.solve(LU, B, lower=False, transpose=True, conjugate=True)
     X = triangular.solve(LU, X, lower=True, unit=True, transpose=True, conjugate=True)
-    return _take_rows(X, jnp.argsort(rows, axis=-1))
+    _, inverse = lax.sort_key_val(rows, lax.broadcasted_iota(rows.dtype, rows.shape, rows.ndim - 1))
+    return _take_rows(X, inverse)
 
 
-def solve_ex(A: Array, B: Array, left: bool, check_errors: bool, A_is_contiguous: bool) -> tuple | Checked:
+def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple | Checked:
     is_vector = B.ndim == 1 or B.shape == A.shape[:-1]
-    LU, pivots, info, transposed = _factor_either(A, A_is_contiguous)
-    result = solve_factored(LU, pivots, B[..., None] if is_vector else B, left or is_vector, transposed)
+    LU, pivots, info = _factor(A)
+    result = solve_factored(LU, pivots, B[..., None] if is_vector else B, left or is_vector, False)
     results = result[..., 0] if is_vector else result, LU, pivots, info
     return checked(results, jnp.all(info == 0)) if check_errors else results
 
@@ -70,12 +71,12 @@ def inverse_ex(A: Array, check_errors: bool) -> tuple[Array, Array] | Checked:
 
 
 def det(A: Array, A_is_contiguous: bool) -> tuple[Array, Array, Array]:
-    LU, pivots, _, _ = _factor_either(A, A_is_contiguous)
+    LU, pivots = _factor_either(A, A_is_contiguous)
     return jnp.prod(_diagonal(LU), axis=-1) * _sign(pivots).astype(A.dtype), LU, pivots
 
 
 def slogdet(A: Array, A_is_contiguous: bool) -> tuple[Array, Array, Array, Array]:
-    LU, pivots, _, _ = _factor_either(A, A_is_contiguous)
+    LU, pivots = _factor_either(A, A_is_contiguous)
     diagonal = _diagonal(LU)
     sign = jnp.prod(jnp.sign(diagonal), axis=-1) * _sign(pivots).astype(A.dtype)
     return sign, jnp.sum(jnp.log(jnp.abs(diagonal)), axis=-1, dtype=real_dtype(A.dtype)), LU, pivots
@@ -92,10 +93,10 @@ def _factor(A: Array) -> tuple[Array, Array, Array]:
     return LU, pivots + 1, info.astype(jnp.int32)
 
 
-def _factor_either(A: Array, A_is_contiguous: bool) -> tuple[Array, Array, Array, bool]:
+def _factor_either(A: Array, A_is_contiguous: bool) -> tuple[Array, Array]:
     """ATen factors the transpose of what lies row by row in memory, and its derivative formulas count on it."""
-    transposed = A_is_contiguous and not jnp.iscomplexobj(A)
-    return *_factor(A.mT if transposed else A), transposed
+    LU, pivots, _ = _factor(A.mT if A_is_contiguous and not jnp.iscomplexobj(A) else A)
+    return LU, pivots
 
 
 def _diagonal(LU: Array) -> Array:

@@ -129,6 +129,14 @@ def power_sum(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -> 
     return jnp.sum(powers, axis=dim, keepdims=keepdim)
 
 
+def powsum(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -> Array:
+    """A norm before its root is taken."""
+    if ord in (math.inf, -math.inf, 0, 1):
+        return vector_norm(self, ord, dim, keepdim, dtype)
+    size = jnp.abs(self if dtype is None else self.astype(dtype))
+    return jnp.sum(size * size if ord == 2 else size**ord, axis=dim, keepdims=keepdim)
+
+
 def norm(self: Array, p: float | None, dim: Dims, keepdim: bool) -> Array:
     return vector_norm(self, 2 if p is None else p, dim, keepdim, None)
 

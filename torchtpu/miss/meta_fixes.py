@@ -40,6 +40,14 @@ def _by_columns(call: Call, results: Any) -> Any:
     return pytree.tree_map(lambda result: result.mT.contiguous().mT if result.ndim == ndim else result, results)
 
 
+def _geqrf(call: Call) -> tuple[torch.Tensor, torch.Tensor]:
+    matrix = call.uses[0].tensor
+    if matrix.ndim < 2:
+        raise NotImplementedError("the CPU refuses")
+    tau = torch.empty((*matrix.shape[:-2], min(matrix.shape[-2:])), dtype=matrix.dtype, device="meta")
+    return torch.empty_like(matrix.mT, memory_format=torch.contiguous_format).mT, tau
+
+
 def _fourier(call: Call, results: torch.Tensor) -> torch.Tensor:
     """MKL leaves the transformed dimensions innermost; meta does what CUDA's library does."""
     if call.written_arguments() or not torch.backends.mkl.is_available():
@@ -78,4 +86,9 @@ FIXES: dict[str, Callable[[Call, Any], Any]] = {
     "fourier": _fourier,
     "layer_norm_statistics": _layer_norm_statistics,
     "typed_like_the_last_operand": _typed_like_the_last_operand,
+}
+
+# name: (call) -> what torch's meta would return, if it had a kernel for the op.
+MADE: dict[str, Callable[[Call], tuple]] = {
+    "geqrf": _geqrf,
 }
