@@ -98,7 +98,8 @@ def loses_autograd(context: Context) -> Iterator[Diagnostic]:
         if entry.autograd and formula:
             message = f"torch differentiates '{entry.name}' itself: a formula of its own would hide torch's"
             yield Diagnostic("E204", entry.key_at("autograd"), message, "delete autograd")
-        if group.author.composite_implicit and not formula and not entry.autograd:
+        returns_tensors = any("Tensor" in kind for kind in group.author.return_types)
+        if group.author.composite_implicit and returns_tensors and not formula and not entry.autograd:
             message = (
                 f"'{entry.name}' is CompositeImplicit without a derivative formula: a kernel would lose its autograd"
             )

@@ -184,6 +184,13 @@ class TestHistogramddFromBinCts(OpTest):
     overloads = ("_histogramdd_from_bin_cts", "_histogramdd_from_bin_cts.out")
 
 
+class TestIntMm(OpTest):
+    entry = "_int_mm"
+    aten = "_int_mm"
+    overloads = ("_int_mm", "_int_mm.out")
+    samples = "int_mm"
+
+
 class TestSegmentReduceBackward(OpTest):
     entry = "_segment_reduce_backward"
     aten = "_segment_reduce_backward"
@@ -219,6 +226,13 @@ class TestUpsampleNearestExact2dBackward(OpTest):
     entry = "_upsample_nearest_exact2d_backward"
     aten = "_upsample_nearest_exact2d_backward"
     overloads = ("_upsample_nearest_exact2d_backward", "_upsample_nearest_exact2d_backward.grad_input")
+
+
+class TestWeightInt8packMm(OpTest):
+    entry = "_weight_int8pack_mm"
+    aten = "_weight_int8pack_mm"
+    overloads = ("_weight_int8pack_mm",)
+    samples = "int8_weights"
 
 
 class TestAcosh(OpTest):
