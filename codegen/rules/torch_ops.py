@@ -106,8 +106,10 @@ def loses_autograd(context: Context) -> Iterator[Diagnostic]:
         if entry.autograd and formula:
             message = f"torch differentiates '{entry.name}' itself: a formula of its own would hide torch's"
             yield Diagnostic("E204", entry.key_at("autograd"), message, "delete autograd")
+        returns_tensors = any("Tensor" in kind for kind in group.author.return_types)
         left_to_torch = entry.variants is not None and entry.name in entry.variants.excluded
-        if group.author.composite_implicit and not formula and not entry.autograd and not left_to_torch:
+        keeps = formula or entry.autograd or left_to_torch or not returns_tensors
+        if group.author.composite_implicit and not keeps:
             message = (
                 f"'{entry.name}' is CompositeImplicit without a derivative formula: a kernel would lose its autograd"
             )

@@ -40,6 +40,9 @@ at::Scalar _local_scalar_dense(const at::Tensor& self);
 bool equal(const at::Tensor& self, const at::Tensor& other);
 void record_stream(at::Tensor& self, at::Stream s);
 
+// Whether `self.data = from` may turn the one into the other: module.to("tpu") keeps parameters, and what they are tied to.
+bool _has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from);
+
 int64_t _fused_sdp_choice(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                           const std::optional<at::Tensor>& attn_mask, double dropout_p, bool is_causal,
                           std::optional<double> scale, bool enable_gqa);

@@ -154,6 +154,9 @@ const std::vector<OpSpec>& specs() {
       {"_foreach_trunc", "_foreach_trunc", false, false, {{"self", Role::Read}}},
       {"_foreach_trunc.out", "_foreach_trunc", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"_foreach_trunc_", "_foreach_trunc", false, false, {{"self", Role::Write}}},
+      // _functional_assert_async.msg
+      {"_functional_assert_async.msg", "_functional_assert_async.msg", false, false,
+       {{"self", Role::Read}, {"assert_msg", Role::Static}, {"dep_token", Role::Read}}},
       // _fused_adagrad_.tensor_lr
       {"_fused_adagrad.tensor_lr", "_fused_adagrad_.tensor_lr", false, false, {{"self", Role::Read},
        {"grads", Role::Read}, {"state_sums", Role::Read}, {"state_steps", Role::Read}, {"lr", Role::Read},
@@ -239,6 +242,13 @@ const std::vector<OpSpec>& specs() {
       // _prelu_kernel_backward
       {"_prelu_kernel_backward", "_prelu_kernel_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"weight", Role::Read}}},
+      // _scaled_mm
+      {"_scaled_mm", "_scaled_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"scale_a", Role::Read},
+       {"scale_b", Role::Read}, {"bias", Role::Read}, {"scale_result", Role::Read}, {"out_dtype", Role::Static},
+       {"use_fast_accum", Role::Static}}},
+      {"_scaled_mm.out", "_scaled_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read},
+       {"scale_a", Role::Read}, {"scale_b", Role::Read}, {"bias", Role::Read}, {"scale_result", Role::Read},
+       {"out_dtype", Role::Static}, {"use_fast_accum", Role::Static}, {"out", Role::Write}}},
       // _upsample_nearest_exact2d
       {"_upsample_nearest_exact2d", "_upsample_nearest_exact2d", false, false,
        {{"self", Role::Read}, {"output_size", Role::Static}, {"scales_h", Role::Static}, {"scales_w", Role::Static}}},

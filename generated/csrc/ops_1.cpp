@@ -39,6 +39,10 @@ const std::vector<OpSpec>& specs() {
       // _aminmax
       {"_aminmax", "_aminmax", false, false, {{"self", Role::Read}}},
       {"_aminmax.out", "_aminmax", false, false, {{"self", Role::Read}, {"out0", Role::Write}, {"out1", Role::Write}}},
+      // _assert_async
+      {"_assert_async", "_assert_async", false, false, {{"self", Role::Read}}},
+      // _assert_async.msg
+      {"_assert_async.msg", "_assert_async.msg", false, false, {{"self", Role::Read}, {"assert_msg", Role::Static}}},
       // _conj_physical
       {"_conj_physical", "_conj_physical", false, false, {{"self", Role::Read}}},
       {"_conj_physical.out", "_conj_physical", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -135,6 +139,9 @@ const std::vector<OpSpec>& specs() {
       {"_foreach_zero", "_foreach_zero_", false, false, {{"self", Role::Read}}},
       {"_foreach_zero.out", "_foreach_zero_", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"_foreach_zero_", "_foreach_zero_", false, false, {{"self", Role::Write}}},
+      // _grouped_mm
+      {"_grouped_mm", "_grouped_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"offs", Role::Read},
+       {"bias", Role::Read}, {"out_dtype", Role::Static}}},
       // _linalg_slogdet
       {"_linalg_slogdet", "_linalg_slogdet", false, true, {{"A", Role::Read}}},
       {"_linalg_slogdet.sign", "_linalg_slogdet", false, true, {{"A", Role::Read}, {"sign", Role::Write},
@@ -159,6 +166,15 @@ const std::vector<OpSpec>& specs() {
        {"cum_seq_k", Role::Read}, {"max_q", Role::Static}, {"max_k", Role::Static}, {"dropout_p", Role::Static},
        {"is_causal", Role::Static}, {"philox_seed", Role::Read}, {"philox_offset", Role::Read},
        {"scale", Role::Traced}}},
+      // _scaled_mm_v2
+      {"_scaled_mm_v2", "_scaled_mm_v2", false, true, {{"self", Role::Read}, {"mat2", Role::Read},
+       {"scale_a", Role::Read}, {"recipe_a", Role::Static}, {"swizzle_a", Role::Static}, {"scale_b", Role::Read},
+       {"recipe_b", Role::Static}, {"swizzle_b", Role::Static}, {"bias", Role::Read}, {"out_dtype", Role::Static},
+       {"contraction_dim", Role::Static}, {"use_fast_accum", Role::Static}}},
+      {"_scaled_mm_v2.out", "_scaled_mm_v2", false, true, {{"self", Role::Read}, {"mat2", Role::Read},
+       {"scale_a", Role::Read}, {"recipe_a", Role::Static}, {"swizzle_a", Role::Static}, {"scale_b", Role::Read},
+       {"recipe_b", Role::Static}, {"swizzle_b", Role::Static}, {"bias", Role::Read}, {"out_dtype", Role::Static},
+       {"contraction_dim", Role::Static}, {"use_fast_accum", Role::Static}, {"out", Role::Write}}},
       // _softmax
       {"_softmax", "_softmax", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}}},

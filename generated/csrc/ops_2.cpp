@@ -14,6 +14,12 @@ const std::vector<OpSpec>& specs() {
       {"__lshift__.Scalar_out", "__lshift__.Scalar", false, false,
        {{"self", Role::Read}, {"other", Role::Traced}, {"out", Role::Write}}},
       {"__ilshift__.Scalar", "__lshift__.Scalar", false, false, {{"self", Role::Write}, {"other", Role::Traced}}},
+      // _addmm_activation
+      {"_addmm_activation", "_addmm_activation", false, true, {{"self", Role::Read}, {"mat1", Role::Read},
+       {"mat2", Role::Read}, {"beta", Role::Traced, {1}}, {"alpha", Role::Traced, {1}}, {"use_gelu", Role::Static}}},
+      {"_addmm_activation.out", "_addmm_activation", false, true, {{"self", Role::Read}, {"mat1", Role::Read},
+       {"mat2", Role::Read}, {"beta", Role::Traced, {1}}, {"alpha", Role::Traced, {1}}, {"use_gelu", Role::Static},
+       {"out", Role::Write}}},
       // _amp_update_scale_
       {"_amp_update_scale", "_amp_update_scale_", false, false, {{"self", Role::Read}, {"growth_tracker", Role::Read},
        {"found_inf", Role::Read}, {"scale_growth_factor", Role::Traced}, {"scale_backoff_factor", Role::Traced},

@@ -190,6 +190,9 @@ const std::vector<OpSpec>& specs() {
       {"_histogramdd_from_bin_cts.out", "_histogramdd_from_bin_cts", false, false, {{"self", Role::Read},
        {"bins", Role::Static}, {"range", Role::Traced}, {"weight", Role::Read}, {"density", Role::Static},
        {"out", Role::Write}}},
+      // _int_mm
+      {"_int_mm", "_int_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}}},
+      {"_int_mm.out", "_int_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"out", Role::Write}}},
       // _linalg_eigvals
       {"_linalg_eigvals", "_linalg_eigvals", false, true, {{"self", Role::Read}}},
       // _linalg_svd
@@ -235,6 +238,9 @@ const std::vector<OpSpec>& specs() {
       {"_upsample_nearest_exact2d_backward.grad_input", "_upsample_nearest_exact2d_backward", false, false,
        {{"grad_output", Role::Read}, {"output_size", Role::Static}, {"input_size", Role::Static},
        {"scales_h", Role::Static}, {"scales_w", Role::Static}, {"grad_input", Role::Write}}},
+      // _weight_int8pack_mm
+      {"_weight_int8pack_mm", "_weight_int8pack_mm", false, true,
+       {{"self", Role::Read}, {"mat2", Role::Read}, {"scales", Role::Read}}},
       // acosh
       {"acosh", "acosh", false, false, {{"self", Role::Read}}},
       {"acosh.out", "acosh", false, false, {{"self", Role::Read}, {"out", Role::Write}}},

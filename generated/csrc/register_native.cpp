@@ -8,6 +8,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_copy_from_and_resize", TORCH_FN(torchtpu::native::_copy_from_and_resize));
   m.impl("_efficientzerotensor", TORCH_FN(torchtpu::native::_efficientzerotensor));
   m.impl("_fused_sdp_choice", TORCH_FN(torchtpu::native::_fused_sdp_choice));
+  m.impl("_has_compatible_shallow_copy_type", TORCH_FN(torchtpu::native::_has_compatible_shallow_copy_type));
   m.impl("_local_scalar_dense", TORCH_FN(torchtpu::native::_local_scalar_dense));
   m.impl("_nested_tensor_from_mask_left_aligned", TORCH_FN(torchtpu::native::_nested_tensor_from_mask_left_aligned));
   m.impl("_reshape_alias", TORCH_FN(torchtpu::native::_reshape_alias));

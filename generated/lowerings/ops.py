@@ -7,6 +7,7 @@ from jax import lax
 from torchtpu.kernels import attention as attention_kernels
 from torchtpu.lowerings import activation as activation_family
 from torchtpu.lowerings import arithmetic as arithmetic_family
+from torchtpu.lowerings import assertion as assertion_family
 from torchtpu.lowerings import attention as attention_family
 from torchtpu.lowerings import bessel as bessel_family
 from torchtpu.lowerings import cells as cells_family
@@ -20,6 +21,7 @@ from torchtpu.lowerings import embedding as embedding_family
 from torchtpu.lowerings import foreach as foreach_family
 from torchtpu.lowerings import fourier as fourier_family
 from torchtpu.lowerings import gamma as gamma_family
+from torchtpu.lowerings import grouped_matmul as grouped_matmul_family
 from torchtpu.lowerings import histogram as histogram_family
 from torchtpu.lowerings import incomplete_gamma as incomplete_gamma_family
 from torchtpu.lowerings import indexing as indexing_family
@@ -36,6 +38,7 @@ from torchtpu.lowerings import orthogonal as orthogonal_family
 from torchtpu.lowerings import padding as padding_family
 from torchtpu.lowerings import polynomials as polynomials_family
 from torchtpu.lowerings import pooling as pooling_family
+from torchtpu.lowerings import quantized_matmul as quantized_matmul_family
 from torchtpu.lowerings import random as random_family
 from torchtpu.lowerings import rearrange as rearrange_family
 from torchtpu.lowerings import recurrent as recurrent_family
@@ -106,6 +109,11 @@ def _adaptive_avg_pool3d_backward(grad_output, self):
     return resample_family.adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
 
 
+def _addmm_activation(self, mat1, mat2, beta, alpha, use_gelu):
+    # _addmm_activation
+    return matmul_family.addmm_activation(self=self, mat1=mat1, mat2=mat2, beta=beta, alpha=alpha, use_gelu=use_gelu)
+
+
 def _aminmax(self):
     # _aminmax
     return (jnp.min(self), jnp.max(self))
@@ -126,6 +134,16 @@ def _amp_update_scale_(self, growth_tracker, found_inf, scale_growth_factor, sca
     return optimizer_family.update_scale(self=self, growth_tracker=growth_tracker, found_inf=found_inf,
         scale_growth_factor=scale_growth_factor, scale_backoff_factor=scale_backoff_factor,
         growth_interval=growth_interval)
+
+
+def _assert_async(self):
+    # _assert_async
+    return assertion_family.assert_async(self=self)
+
+
+def _assert_async_msg(self, assert_msg):
+    # _assert_async.msg
+    return assertion_family.assert_async_msg(self=self, assert_msg=assert_msg)
 
 
 def _cholesky_solve_helper(self, A, upper):
@@ -543,6 +561,11 @@ def _foreach_zero_(self):
     return foreach_family.zero(self=self)
 
 
+def _functional_assert_async_msg(self, assert_msg, dep_token):
+    # _functional_assert_async.msg
+    return assertion_family.functional_assert_async(self=self, assert_msg=assert_msg, dep_token=dep_token)
+
+
 def _fused_adagrad_(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale,
     found_inf):
     # _fused_adagrad_
@@ -611,6 +634,11 @@ def _fused_sgd__tensor_lr(self, grads, momentum_buffer_list, weight_decay, momen
         is_first_step=is_first_step, grad_scale=grad_scale, found_inf=found_inf)
 
 
+def _grouped_mm(self, mat2, offs, bias, out_dtype):
+    # _grouped_mm
+    return grouped_matmul_family.grouped_mm(self=self, mat2=mat2, offs=offs, bias=bias, out_dtype=out_dtype)
+
+
 def _histogramdd_bin_edges(self, bins, range, weight, density):
     # _histogramdd_bin_edges
     return histogram_family.histogramdd_edges(self=self, bins=bins, range=range, weight=weight, density=density)
@@ -630,6 +658,11 @@ def _index_put_impl_(self, indices, values, accumulate, unsafe):
     # _index_put_impl_
     return indexing_family.index_put_impl(self=self, indices=indices, values=values, accumulate=accumulate,
         unsafe=unsafe)
+
+
+def _int_mm(self, mat2):
+    # _int_mm
+    return quantized_matmul_family.int_mm(self=self, mat2=mat2)
 
 
 def _linalg_det(A, A_is_contiguous):
@@ -709,6 +742,20 @@ def _scaled_dot_product_fused_attention_overrideable_backward(grad_out, query, k
     return vjp_family.vjp(attention_family.attention, wrt=("query", "key", "value", "attn_bias"), cotangent=grad_out,
         mask=grad_input_mask, arguments={"query": query, "key": key, "value": value, "attn_bias": attn_bias,
         "dropout_p": dropout_p, "is_causal": is_causal, "philox_seed": philox_seed, "scale": scale})
+
+
+def _scaled_mm(self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum):
+    # _scaled_mm
+    return quantized_matmul_family.scaled_mm(self=self, mat2=mat2, scale_a=scale_a, scale_b=scale_b, bias=bias,
+        scale_result=scale_result, out_dtype=out_dtype, use_fast_accum=use_fast_accum)
+
+
+def _scaled_mm_v2(self, mat2, scale_a, recipe_a, swizzle_a, scale_b, recipe_b, swizzle_b, bias, out_dtype,
+    contraction_dim, use_fast_accum):
+    # _scaled_mm_v2
+    return quantized_matmul_family.scaled_mm_v2(self=self, mat2=mat2, scale_a=scale_a, recipe_a=recipe_a,
+        swizzle_a=swizzle_a, scale_b=scale_b, recipe_b=recipe_b, swizzle_b=swizzle_b, bias=bias, out_dtype=out_dtype,
+        contraction_dim=contraction_dim, use_fast_accum=use_fast_accum)
 
 
 def _segment_reduce_backward(grad, output, data, reduce, lengths, offsets, axis, initial):
@@ -803,6 +850,11 @@ def _upsample_nearest_exact3d_backward(grad_output, output_size, input_size, sca
     # _upsample_nearest_exact3d_backward
     return resample_family.nearest_exact_backward(grad_output=grad_output, output_size=output_size,
         input_size=input_size, scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
+
+
+def _weight_int8pack_mm(self, mat2, scales):
+    # _weight_int8pack_mm
+    return quantized_matmul_family.weight_int8pack_mm(self=self, mat2=mat2, scales=scales)
 
 
 def abs(self):
@@ -2997,6 +3049,13 @@ ENTRIES: dict[str, Entry] = {
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
         _adaptive_avg_pool3d_backward,
     ),
+    "_addmm_activation": Entry(
+        "_addmm_activation",
+        (Param("self", "Tensor", True), Param("mat1", "Tensor", True), Param("mat2", "Tensor", True),
+         Param("beta", "Scalar", True), Param("alpha", "Scalar", True), Param("use_gelu", "bool", False)),
+        _addmm_activation,
+        structured=True,
+    ),
     "_aminmax": Entry(
         "_aminmax",
         (Param("self", "Tensor", True),),
@@ -3019,6 +3078,16 @@ ENTRIES: dict[str, Entry] = {
          Param("scale_growth_factor", "float", True), Param("scale_backoff_factor", "float", True),
          Param("growth_interval", "int", False)),
         _amp_update_scale_,
+    ),
+    "_assert_async": Entry(
+        "_assert_async",
+        (Param("self", "Tensor", True),),
+        _assert_async,
+    ),
+    "_assert_async.msg": Entry(
+        "_assert_async.msg",
+        (Param("self", "Tensor", True), Param("assert_msg", "str", False)),
+        _assert_async_msg,
     ),
     "_cholesky_solve_helper": Entry(
         "_cholesky_solve_helper",
@@ -3451,6 +3520,11 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor[]", True),),
         _foreach_zero_,
     ),
+    "_functional_assert_async.msg": Entry(
+        "_functional_assert_async.msg",
+        (Param("self", "Tensor", True), Param("assert_msg", "str", False), Param("dep_token", "Tensor", True)),
+        _functional_assert_async_msg,
+    ),
     "_fused_adagrad_": Entry(
         "_fused_adagrad_",
         (Param("self", "Tensor[]", True), Param("grads", "Tensor[]", True), Param("state_sums", "Tensor[]", True),
@@ -3525,6 +3599,12 @@ ENTRIES: dict[str, Entry] = {
          Param("grad_scale", "Tensor?", True), Param("found_inf", "Tensor?", True)),
         _fused_sgd__tensor_lr,
     ),
+    "_grouped_mm": Entry(
+        "_grouped_mm",
+        (Param("self", "Tensor", True), Param("mat2", "Tensor", True), Param("offs", "Tensor?", True),
+         Param("bias", "Tensor?", True), Param("out_dtype", "ScalarType?", False)),
+        _grouped_mm,
+    ),
     "_histogramdd_bin_edges": Entry(
         "_histogramdd_bin_edges",
         (Param("self", "Tensor", True), Param("bins", "int[]", False), Param("range", "float[]?", True),
@@ -3548,6 +3628,11 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("indices", "Tensor?[]", True), Param("values", "Tensor", True),
          Param("accumulate", "bool", False), Param("unsafe", "bool", False)),
         _index_put_impl_,
+    ),
+    "_int_mm": Entry(
+        "_int_mm",
+        (Param("self", "Tensor", True), Param("mat2", "Tensor", True)),
+        _int_mm,
     ),
     "_linalg_det": Entry(
         "_linalg_det",
@@ -3653,6 +3738,22 @@ ENTRIES: dict[str, Entry] = {
          Param("dropout_p", "float", False), Param("is_causal", "bool", False), Param("philox_seed", "Tensor", True),
          Param("philox_offset", "Tensor", True), Param("scale", "float?", True)),
         _scaled_dot_product_fused_attention_overrideable_backward,
+    ),
+    "_scaled_mm": Entry(
+        "_scaled_mm",
+        (Param("self", "Tensor", True), Param("mat2", "Tensor", True), Param("scale_a", "Tensor", True),
+         Param("scale_b", "Tensor", True), Param("bias", "Tensor?", True), Param("scale_result", "Tensor?", True),
+         Param("out_dtype", "ScalarType?", False), Param("use_fast_accum", "bool", False)),
+        _scaled_mm,
+    ),
+    "_scaled_mm_v2": Entry(
+        "_scaled_mm_v2",
+        (Param("self", "Tensor", True), Param("mat2", "Tensor", True), Param("scale_a", "Tensor[]", True),
+         Param("recipe_a", "int[]", False), Param("swizzle_a", "int[]", False), Param("scale_b", "Tensor[]", True),
+         Param("recipe_b", "int[]", False), Param("swizzle_b", "int[]", False), Param("bias", "Tensor?", True),
+         Param("out_dtype", "ScalarType?", False), Param("contraction_dim", "int[]", False),
+         Param("use_fast_accum", "bool", False)),
+        _scaled_mm_v2,
     ),
     "_segment_reduce_backward": Entry(
         "_segment_reduce_backward",
@@ -3768,6 +3869,11 @@ ENTRIES: dict[str, Entry] = {
          Param("scales_w", "float?", False)),
         _upsample_nearest_exact3d_backward,
         structured=True,
+    ),
+    "_weight_int8pack_mm": Entry(
+        "_weight_int8pack_mm",
+        (Param("self", "Tensor", True), Param("mat2", "Tensor", True), Param("scales", "Tensor", True)),
+        _weight_int8pack_mm,
     ),
     "abs": Entry(
         "abs",
@@ -6830,6 +6936,8 @@ OVERLOADS: dict[str, str] = {
     "_adaptive_avg_pool3d.out": "_adaptive_avg_pool3d",
     "_adaptive_avg_pool3d_backward": "_adaptive_avg_pool3d_backward",
     "_adaptive_avg_pool3d_backward.out": "_adaptive_avg_pool3d_backward",
+    "_addmm_activation": "_addmm_activation",
+    "_addmm_activation.out": "_addmm_activation",
     "_aminmax": "_aminmax",
     "_aminmax.out": "_aminmax",
     "_aminmax.dim": "_aminmax.dim",
@@ -6840,6 +6948,8 @@ OVERLOADS: dict[str, str] = {
     "_amp_update_scale": "_amp_update_scale_",
     "_amp_update_scale.out": "_amp_update_scale_",
     "_amp_update_scale_": "_amp_update_scale_",
+    "_assert_async": "_assert_async",
+    "_assert_async.msg": "_assert_async.msg",
     "_cholesky_solve_helper": "_cholesky_solve_helper",
     "_cholesky_solve_helper.out": "_cholesky_solve_helper",
     "_compute_linear_combination": "_compute_linear_combination",
@@ -7075,6 +7185,7 @@ OVERLOADS: dict[str, str] = {
     "_foreach_zero": "_foreach_zero_",
     "_foreach_zero.out": "_foreach_zero_",
     "_foreach_zero_": "_foreach_zero_",
+    "_functional_assert_async.msg": "_functional_assert_async.msg",
     "_fused_adagrad": "_fused_adagrad_",
     "_fused_adagrad.out": "_fused_adagrad_",
     "_fused_adagrad_": "_fused_adagrad_",
@@ -7099,6 +7210,7 @@ OVERLOADS: dict[str, str] = {
     "_fused_sgd.tensor_lr": "_fused_sgd_.tensor_lr",
     "_fused_sgd.tensor_lr_out": "_fused_sgd_.tensor_lr",
     "_fused_sgd_.tensor_lr": "_fused_sgd_.tensor_lr",
+    "_grouped_mm": "_grouped_mm",
     "_histogramdd_bin_edges": "_histogramdd_bin_edges",
     "_histogramdd_bin_edges.out": "_histogramdd_bin_edges",
     "_histogramdd_from_bin_cts": "_histogramdd_from_bin_cts",
@@ -7108,6 +7220,8 @@ OVERLOADS: dict[str, str] = {
     "_index_put_impl": "_index_put_impl_",
     "_index_put_impl.out": "_index_put_impl_",
     "_index_put_impl_": "_index_put_impl_",
+    "_int_mm": "_int_mm",
+    "_int_mm.out": "_int_mm",
     "_linalg_det": "_linalg_det",
     "_linalg_det.result": "_linalg_det",
     "_linalg_eigh": "_linalg_eigh",
@@ -7132,6 +7246,10 @@ OVERLOADS: dict[str, str] = {
     "_scaled_dot_product_fused_attention_overrideable": "_scaled_dot_product_fused_attention_overrideable",
     "_scaled_dot_product_fused_attention_overrideable_backward":
         "_scaled_dot_product_fused_attention_overrideable_backward",
+    "_scaled_mm": "_scaled_mm",
+    "_scaled_mm.out": "_scaled_mm",
+    "_scaled_mm_v2": "_scaled_mm_v2",
+    "_scaled_mm_v2.out": "_scaled_mm_v2",
     "_segment_reduce_backward": "_segment_reduce_backward",
     "_segment_reduce_backward.out": "_segment_reduce_backward",
     "_softmax": "_softmax",
@@ -7164,6 +7282,7 @@ OVERLOADS: dict[str, str] = {
     "_upsample_nearest_exact3d.out": "_upsample_nearest_exact3d",
     "_upsample_nearest_exact3d_backward": "_upsample_nearest_exact3d_backward",
     "_upsample_nearest_exact3d_backward.grad_input": "_upsample_nearest_exact3d_backward",
+    "_weight_int8pack_mm": "_weight_int8pack_mm",
     "abs": "abs",
     "abs.out": "abs",
     "abs_": "abs",

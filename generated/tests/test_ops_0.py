@@ -166,6 +166,13 @@ class TestForeachTrunc(OpTest):
     overloads = ("_foreach_trunc", "_foreach_trunc.out", "_foreach_trunc_")
 
 
+class TestFunctionalAssertAsyncMsg(OpTest):
+    entry = "_functional_assert_async.msg"
+    aten = "_functional_assert_async"
+    overloads = ("_functional_assert_async.msg",)
+    samples = "assertion"
+
+
 class TestFusedAdagradTensorLr(OpTest):
     entry = "_fused_adagrad_.tensor_lr"
     aten = "_fused_adagrad_"
@@ -229,6 +236,13 @@ class TestPreluKernelBackward(OpTest):
     entry = "_prelu_kernel_backward"
     aten = "_prelu_kernel_backward"
     overloads = ("_prelu_kernel_backward",)
+
+
+class TestScaledMm(OpTest):
+    entry = "_scaled_mm"
+    aten = "_scaled_mm"
+    overloads = ("_scaled_mm", "_scaled_mm.out")
+    samples = "scaled_mm"
 
 
 class TestUpsampleNearestExact2d(OpTest):

@@ -21,6 +21,20 @@ class TestAminmax(OpTest):
     overloads = ("_aminmax", "_aminmax.out")
 
 
+class TestAssertAsync(OpTest):
+    entry = "_assert_async"
+    aten = "_assert_async"
+    overloads = ("_assert_async",)
+    samples = "assertion"
+
+
+class TestAssertAsyncMsg(OpTest):
+    entry = "_assert_async.msg"
+    aten = "_assert_async"
+    overloads = ("_assert_async.msg",)
+    samples = "assertion"
+
+
 class TestConjPhysical(OpTest):
     entry = "_conj_physical"
     aten = "_conj_physical"
@@ -141,6 +155,13 @@ class TestForeachZero_(OpTest):
     overloads = ("_foreach_zero", "_foreach_zero.out", "_foreach_zero_")
 
 
+class TestGroupedMm(OpTest):
+    entry = "_grouped_mm"
+    aten = "_grouped_mm"
+    overloads = ("_grouped_mm",)
+    samples = "grouped_mm"
+
+
 class TestLinalgSlogdet(OpTest):
     entry = "_linalg_slogdet"
     aten = "_linalg_slogdet"
@@ -172,6 +193,13 @@ class TestScaledDotProductFusedAttentionOverrideableBackward(OpTest):
     aten = "_scaled_dot_product_fused_attention_overrideable_backward"
     overloads = ("_scaled_dot_product_fused_attention_overrideable_backward",)
     tol = {"f32": 5e-05, "bf16": {"rtol": 0.05, "atol": 0.1}}
+
+
+class TestScaledMmV2(OpTest):
+    entry = "_scaled_mm_v2"
+    aten = "_scaled_mm_v2"
+    overloads = ("_scaled_mm_v2", "_scaled_mm_v2.out")
+    samples = "scaled_mm"
 
 
 class TestSoftmax(OpTest):

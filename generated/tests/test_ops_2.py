@@ -9,6 +9,13 @@ class TestLshiftScalar(OpTest):
     overloads = ("__lshift__.Scalar", "__lshift__.Scalar_out", "__ilshift__.Scalar")
 
 
+class TestAddmmActivation(OpTest):
+    entry = "_addmm_activation"
+    aten = "_addmm_activation"
+    overloads = ("_addmm_activation", "_addmm_activation.out")
+    samples = "addmm_activation"
+
+
 class TestAmpUpdateScale_(OpTest):
     entry = "_amp_update_scale_"
     aten = "_amp_update_scale_"

@@ -204,6 +204,13 @@ class TestHistogramddFromBinCts(OpTest):
     xfail = {"narrow": "edges are computed in float64, as on the CPU"}
 
 
+class TestIntMm(OpTest):
+    entry = "_int_mm"
+    aten = "_int_mm"
+    overloads = ("_int_mm", "_int_mm.out")
+    samples = "int_mm"
+
+
 class TestLinalgEigvals(OpTest):
     entry = "_linalg_eigvals"
     aten = "_linalg_eigvals"
@@ -253,6 +260,13 @@ class TestUpsampleNearestExact2dBackward(OpTest):
     entry = "_upsample_nearest_exact2d_backward"
     aten = "_upsample_nearest_exact2d_backward"
     overloads = ("_upsample_nearest_exact2d_backward", "_upsample_nearest_exact2d_backward.grad_input")
+
+
+class TestWeightInt8packMm(OpTest):
+    entry = "_weight_int8pack_mm"
+    aten = "_weight_int8pack_mm"
+    overloads = ("_weight_int8pack_mm",)
+    samples = "int8_weights"
 
 
 class TestAcosh(OpTest):

@@ -305,3 +305,69 @@ def amp(entry: str, dtype: torch.dtype) -> list[Arguments]:
             gradients[1][0] = bad
             calls.append(((gradients, torch.zeros(1), torch.tensor([0.25])), {}))
     return calls
+
+
+def addmm_activation(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-1, high=1)
+    if not dtype.is_floating_point:
+        return []
+    matrices = make((3, 4)), make((4, 5))
+    return [
+        ((make((5,)), *matrices), {}),
+        ((make((3, 5)), *matrices), {"beta": 0.5, "alpha": 2.0, "use_gelu": True}),
+    ]
+
+
+def grouped_mm(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Rows of whole 16 bytes, which the kernels ask for, and groups that cover all of them; one of them is empty."""
+    if not dtype.is_floating_point:
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-1, high=1)
+    offsets = torch.tensor([3, 3, 8], dtype=torch.int32)
+    return [
+        ((make((8, 16)), make((3, 16, 24)), offsets), {}),
+        ((make((16, 8)), make((8, 24)), offsets), {}),
+        ((make((3, 16, 24)), make((24, 8)), offsets), {}),
+        ((make((3, 16, 8)), make((3, 8, 24))), {}),
+        ((make((8, 16)), make((3, 24, 16)).mT, offsets), {}),
+    ]
+
+
+def int_mm(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    if dtype != torch.int8:
+        return []
+    make = partial(make_tensor, device="cpu")
+    unsigned = make((20, 8), dtype=torch.uint8)
+    return [((make((20, 8), dtype=dtype), make((8, 16), dtype=dtype)), {}), ((unsigned, make((8, 5), dtype=dtype)), {})]
+
+
+def int8_weights(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    if not dtype.is_floating_point:
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-1, high=1)
+    weights = make_tensor((16, 32), device="cpu", dtype=torch.int8)
+    return [((make((3, 32)), weights, make((16,))), {})]
+
+
+def scaled_mm(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """One scale for all, then one for each row and column; small results and float8 ones."""
+    if dtype != torch.float8_e4m3fn:
+        return []
+    left, right = (torch.rand(16, 32).sub(0.5).to(dtype) for _ in range(2))
+    whole = torch.tensor(2.0), torch.tensor(0.25)
+    rows = torch.rand(16, 1), torch.rand(1, 16)
+    calls = []
+    for recipe, (scale_a, scale_b) in enumerate((whole, rows)):
+        for bias, out_dtype in ((None, torch.float32), (torch.rand(16), torch.bfloat16), (None, None)):
+            bias = bias if bias is None or recipe == 0 else bias.bfloat16()
+            scales = (scale_a, scale_b, bias, None, out_dtype)
+            if "v2" in entry:
+                scales = ([scale_a], [recipe], [0], [scale_b], [recipe], [0], bias, out_dtype)
+            calls.append(((left, right.t(), *scales), {}))
+    return calls
+
+
+def assertion(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    message = ["it does not hold"] if ".msg" in entry else []
+    token = [torch.rand(2)] if "functional" in entry else []
+    return [((value.to(dtype), *message, *token), {}) for value in (torch.tensor(1), torch.tensor([[3]]))]

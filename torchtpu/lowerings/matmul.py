@@ -1,5 +1,6 @@
 """Products of matrices and vectors. Half-precision sums are kept in float32 and rounded once, at the end."""
 
+import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -34,6 +35,12 @@ def vdot(self: Array, other: Array) -> Array:
 
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Array, alpha: Array) -> Array:
     return accumulate(self, contract(mat1, mat2, ((1,), (0,))), beta, alpha)
+
+
+def addmm_activation(self: Array, mat1: Array, mat2: Array, beta: Array, alpha: Array, use_gelu: bool) -> Array:
+    """ReLU or GELU of what addmm gives, rounded in between as the CPU does."""
+    total = opmath(addmm(self, mat1, mat2, beta, alpha))
+    return (jax.nn.gelu(total, approximate=False) if use_gelu else jax.nn.relu(total)).astype(self.dtype)
 
 
 def addmv(self: Array, mat: Array, vec: Array, beta: Array, alpha: Array) -> Array:

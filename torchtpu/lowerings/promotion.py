@@ -17,7 +17,9 @@ _NUMBER_TYPES = {bool: jnp.bool_, int: jnp.int64, float: jnp.float32, complex: j
 
 
 def cast(value: Any, dtype: Any) -> Any:
-    """`value.to(dtype)`: a complex number loses its imaginary part, but for bool, and small integers wrap around, as in torch."""
+    """`value.to(dtype)`: a complex number loses its imaginary part, but for bool, small integers wrap around, the float8
+    without infinities ends at its bounds, as in torch.
+    """
     dtype = jnp.dtype(dtype)
     if dtype == jnp.bool_ and _kind(_dtype(value)) == 3:
         return value != 0
@@ -27,6 +29,8 @@ def cast(value: Any, dtype: Any) -> Any:
         value = lax.convert_element_type(value, jnp.int32)  # XLA would saturate at the bounds
     if jnp.issubdtype(dtype, jnp.inexact) and _dtype(value) == jnp.bool_:
         value = lax.convert_element_type(value, jnp.uint8)  # XLA would select instead of multiply: 0 for NaN * False
+    if dtype == jnp.float8_e4m3fn:
+        value = jnp.clip(value, *(lax.convert_element_type(bound, _dtype(value)) for bound in (-448, 448)))
     return lax.convert_element_type(value, dtype)
 
 

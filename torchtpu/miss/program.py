@@ -316,9 +316,13 @@ def _flatten(value: Any) -> list[Any]:
 
 
 def _first(value: Any) -> Array | None:
-    """The array that an argument's dims are counted in: itself, or the first of a list."""
+    """The array that an argument's dims are counted in: itself, or the first of a list that is no vector of length 0.
+
+    Those fit everywhere, in torch's history.
+    """
     if isinstance(value, list):
-        return next((item for item in value if item is not None), None)
+        arrays = [item for item in value if item is not None]
+        return next((array for array in arrays if array.shape != (0,)), arrays[0] if arrays else None)
     return value if isinstance(value, jax.Array) else None
 
 

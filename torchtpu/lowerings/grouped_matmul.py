@@ -1,0 +1,36 @@
+"""Products of many pairs of matrices at once: batched, or of consecutive slices, where `offs` says where each ends."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array, lax
+
+from torchtpu.lowerings.matmul import contract
+from torchtpu.lowerings.opmath import opmath_dtype
+
+
+def grouped_mm(self: Array, mat2: Array, offs: Array | None, bias: Array | None, out_dtype: Any) -> Array:
+    """A matrix with three dimensions has one slice for each group, one with two dimensions is cut into them."""
+    del bias, out_dtype  # torch refuses the one, and another dtype than self's
+    if offs is None:
+        product = contract(self, mat2, ((2,), (1,)), ((0,), (0,)))
+    elif self.ndim == 2 and mat2.ndim == 2:
+        product = _ragged(self, mat2, offs, contracting=(1, 0), ragged=1)
+    elif self.ndim == 2:
+        product = _ragged(self, mat2, offs, contracting=(1, 1), ragged=0, group=0)
+    else:
+        product = _ragged(mat2, self, offs, contracting=(0, 2), ragged=1, group=0).T
+    return product.astype(self.dtype)
+
+
+def _ragged(
+    left: Array, right: Array, offs: Array, contracting: tuple[int, int], ragged: int, group: int | None = None
+) -> Array:
+    """left's dimension `ragged` consists of the groups; right has them as its dimension `group`, or cut likewise."""
+    dimensions = lax.RaggedDotDimensionNumbers(
+        dot_dimension_numbers=(tuple((dim,) for dim in contracting), ((), ())),
+        lhs_ragged_dimensions=[ragged],
+        rhs_group_dimensions=[] if group is None else [group],
+    )
+    sizes = jnp.diff(offs, prepend=jnp.zeros(1, offs.dtype)).astype(jnp.int32)
+    return lax.ragged_dot_general(left, right, sizes, dimensions, preferred_element_type=opmath_dtype(left.dtype))
