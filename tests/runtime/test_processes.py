@@ -86,13 +86,13 @@ assert torch.ones(4, device="tpu").softmax(0).sum().item() == 1
 
 FALLBACK = """
 import torch
-x = torch.ones(2, 2, device="tpu")
-print(torch.linalg.eigvalsh(x).device, torch.tpu.fallback_counts())
+x = torch.tensor([0, 1, 1], device="tpu")
+print(torch._convert_indices_from_coo_to_csr(x, 3).device, torch.tpu.fallback_counts())
 """
 
 
 def test_fallback_is_counted_and_warns_once() -> None:
-    result = run(FALLBACK + "torch.linalg.eigvalsh(x); print(torch.tpu.fallback_counts())", TORCHTPU_FALLBACK="warn")
+    result = run(FALLBACK + "torch._convert_indices_from_coo_to_csr(x, 3); print(torch.tpu.fallback_counts())", TORCHTPU_FALLBACK="warn")
     assert "tpu:0" in result.stdout and "2" in result.stdout.splitlines()[-1]
     assert result.stderr.count("tools/regen new aten::") == 1
 
