@@ -17,7 +17,8 @@ _NUMBER_TYPES = {bool: jnp.bool_, int: jnp.int64, float: jnp.float32, complex: j
 
 
 def cast(value: Any, dtype: Any) -> Any:
-    """`value.to(dtype)`: a complex number loses its imaginary part, but for bool, and small integers wrap around, as in torch."""
+    """`value.to(dtype)`, as in torch: a complex number loses its imaginary part, unless it becomes a bool, and small
+    integers wrap around."""
     dtype = jnp.dtype(dtype)
     if dtype == jnp.bool_ and _kind(_dtype(value)) == 3:
         return value != 0
