@@ -312,9 +312,11 @@ def _flatten(value: Any) -> list[Any]:
 
 
 def _first(value: Any) -> Array | None:
-    """The array that an argument's dims are counted in: itself, or the first of a list."""
+    """The array that an argument's dims are counted in: itself, or the first of a list, where vectors of length 0 may
+    stand for anything: torch's history."""
     if isinstance(value, list):
-        return next((item for item in value if item is not None), None)
+        present = [item for item in value if item is not None]
+        return next((item for item in present if item.shape != (0,)), present[0] if present else None)
     return value if isinstance(value, jax.Array) else None
 
 
