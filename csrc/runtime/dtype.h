@@ -11,7 +11,7 @@
 
 namespace torchtpu::runtime {
 
-// None for dtypes that XLA has no element type for (quantized, bits). Programs see complex32 as words (torchtpu/miss/views.py).
+// None for dtypes that the device does not have (quantized, bits). A complex32 is a word (torchtpu/miss/views.py).
 std::optional<PJRT_Buffer_Type> find_element_type(c10::ScalarType dtype);
 // The same, but throws.
 PJRT_Buffer_Type element_type(c10::ScalarType dtype);

@@ -44,6 +44,12 @@ def test_lists_of_slices_of_one_buffer(device) -> None:
     assert_same(run(device), run("cpu"))
 
 
+def test_a_vector_of_nothing_first_in_a_list(device) -> None:
+    for dim in (0, 1, -1):
+        pieces = [torch.empty(0), torch.ones(2, 3), torch.empty(0)]
+        assert_same(torch.cat([piece.to(device) for piece in pieces], dim), torch.cat(pieces, dim))
+
+
 def test_copies_of_nothing_have_to_fit(device) -> None:
     assert_same_error(device, lambda d: torch.empty(2, 0, device=d).copy_(torch.empty(0, 2, 2, device=d)))
     assert_same_error(device, lambda d: torch.empty(0, device=d).copy_(torch.empty(2, 0, device=d)))

@@ -86,7 +86,9 @@ def _without_out(call: Call, positional: list[Any], keyword: dict[str, Any]) -> 
         return ()
 
 
-def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positional: list[Any], keyword: dict[str, Any], results: Any) -> None:
+def _ask_the_cpu_about(
+    call: Call, stand_ins: dict[int, torch.Tensor], positional: list[Any], keyword: dict[str, Any], results: Any
+) -> None:
     """Raises PyTorch's error where meta kernels check too little.
 
     That is an in-place result that does not fit, a written tensor that is read under another name too, an out= of another dtype.
@@ -102,7 +104,8 @@ def _ask_the_cpu_about(call: Call, stand_ins: dict[int, torch.Tensor], positiona
     )
     storages = [use.storage for use in call.uses]
     shared = any(use.written and storages.count(use.storage) > 1 for use in call.uses)
-    if grown or shared or _is_unusual(call) or _makes_unusual(call, results) or _writes_another_dtype(call, positional, keyword):
+    unusual = _is_unusual(call) or _makes_unusual(call, results)
+    if grown or shared or unusual or _writes_another_dtype(call, positional, keyword):
         look_at_cpu(call.overload, call.entry.name, call.args)
 
 
@@ -124,8 +127,9 @@ def _is_unusual(call: Call) -> bool:
 def _makes_unusual(call: Call, results: Any) -> bool:
     """The same of a dtype that is asked for."""
     asked = call.asked_dtype()
-    small = isinstance(results, torch.Tensor) and results.numel() <= _SMALL and sum(u.tensor.numel() for u in call.uses) <= _SMALL
-    return small and asked not in (None, torch.float32, torch.int64)
+    if asked in (None, torch.float32, torch.int64) or not isinstance(results, torch.Tensor):
+        return False
+    return results.numel() + sum(use.tensor.numel() for use in call.uses) <= _SMALL
 
 
 def _writes_another_dtype(call: Call, positional: list[Any], keyword: dict[str, Any]) -> bool:
