@@ -42,7 +42,8 @@ at::Tensor index_select(const at::Tensor& self, int64_t dim, const at::Tensor& i
   auto which = at::arange(entry.size(0), entry.options()).sub(before.index_select(0, entry));
   auto chosen = indices.index_select(1, entry);
   chosen.select(0, dim).copy_(order.index_select(0, which));
-  return at::_sparse_coo_tensor_unsafe(chosen, values.index_select(0, entry), sizes, self.options(), false);
+  return at::_sparse_coo_tensor_unsafe(chosen, values.index_select(0, entry), sizes, self.options(),
+                                      index.size(0) == 0 || (index.size(0) == 1 && self.is_coalesced()));
 }
 
 // Each entry takes the gradient of the sum that it went into.
