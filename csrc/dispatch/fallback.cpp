@@ -52,7 +52,8 @@ void move_results(const c10::FunctionSchema& schema, c10::Device device, torch::
 constexpr const char* kInstead = " (TORCHTPU_FALLBACK=warn runs it on the CPU instead)";
 
 // The first call of an op warns.
-void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, const std::string& why) {
+void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, const std::string& why,
+                c10::DispatchKey key = c10::DispatchKey::CPU) {
   auto name = c10::toString(op.operator_name());
   bool first;
   {
@@ -61,7 +62,7 @@ void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, const s
   }
   if (first) TORCH_WARN("torchtpu: ", name, " runs on the CPU, since ", why);
   auto device = device_of(torch::jit::last(*stack, op.schema().arguments().size()));
-  at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
+  at::native::cpu_fallback(op, stack, /*error_on_views=*/true, key);
   if (device) move_results(op.schema(), *device, *stack);
 }
 
@@ -79,6 +80,22 @@ void run_nested(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   TORCH_CHECK_NOT_IMPLEMENTED(op.hasKernelForDispatchKey(kGeneric), "torchtpu: ", op.operator_name(),
                               " of nested tensors: PyTorch has no kernel that devices share; layout=torch.jagged has more");
   c10::Dispatcher::singleton().callBoxedForDispatchKey(op, kGeneric, stack);
+}
+
+// What csrc/aten/sparse/ does not have.
+void run_sparse(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const auto& name = op.operator_name();
+  bool on_cpu = op.hasKernelForDispatchKey(c10::DispatchKey::SparseCPU);
+  TORCH_CHECK_NOT_IMPLEMENTED(on_cpu && !fallback_is_error(), "torchtpu: ", name,
+                              ": no kernel for sparse tensors on tpu; call .to_dense()", on_cpu ? kInstead : "");
+  run_on_cpu(op, stack, "it has no kernel for sparse tensors on tpu", c10::DispatchKey::SparseCPU);
+}
+
+// CSR, CSC, BSR and BSC.
+void refuse_compressed(const c10::OperatorHandle& op, torch::jit::Stack*) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "torchtpu: ", op.operator_name(),
+                              ": the tpu device has no compressed sparse tensors (torch.sparse_csr and its like); "
+                              "layout=torch.sparse_coo is supported");
 }
 
 }  // namespace
@@ -106,6 +123,23 @@ void reset_fallback_counts() {
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_without_entry>()); }
+
+TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_sparse>()); }
+
+TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&refuse_compressed>());
+}
+
+// What makes compressed tensors from others.
+void refuse_compressing(torch::Library& library) {
+  for (const char* op : {"_to_sparse_csr", "_to_sparse_csc", "_to_sparse_bsr", "_to_sparse_bsc", "_sparse_compressed_tensor_unsafe",
+                         "_validate_compressed_sparse_indices"}) {
+    library.impl(op, torch::CppFunction::makeFromBoxedFunction<&refuse_compressed>());
+  }
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { refuse_compressing(m); }
+TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) { refuse_compressing(m); }
 
 TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_nested>()); }
 
