@@ -4850,6 +4850,8 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("bins", "int", False), Param("min", "Scalar", True),
          Param("max", "Scalar", True)),
         histc,
+        dtypes=("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64"),
+        dtypes_reason="integers as well; models count with them on devices other than the CPU",
     ),
     "histogram.bin_ct": Entry(
         "histogram.bin_ct",

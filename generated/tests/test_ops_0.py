@@ -508,6 +508,7 @@ class TestHistc(OpTest):
     entry = "histc"
     aten = "histc"
     overloads = ("histc", "histc.out")
+    dtypes = ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64")
 
 
 class TestIgammac(OpTest):

@@ -86,6 +86,13 @@ def transformer(dropout: float = 0.0) -> Task:
     return Task(model, (tokens, tokens.roll(-1, 1)))
 
 
+def wide_transformer() -> Task:
+    """Four layers, 256 wide."""
+    model = _Transformer(vocabulary=32, width=256, heads=4, layers=4, length=8, dropout=0.0)
+    tokens = torch.randint(32, (2, 8))
+    return Task(model, (tokens, tokens.roll(-1, 1)))
+
+
 class _Recurrent(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -334,11 +334,10 @@ def grouped_mm(entry: str, dtype: torch.dtype) -> list[Arguments]:
 
 
 def int_mm(entry: str, dtype: torch.dtype) -> list[Arguments]:
-    if dtype != torch.int8:
-        return []
-    make = partial(make_tensor, device="cpu")
+    """Whatever the dtype that is asked for: it multiplies integers of 8 bits."""
+    make = partial(make_tensor, device="cpu", dtype=torch.int8)
     unsigned = make((20, 8), dtype=torch.uint8)
-    return [((make((20, 8), dtype=dtype), make((8, 16), dtype=dtype)), {}), ((unsigned, make((8, 5), dtype=dtype)), {})]
+    return [((make((20, 8)), make((8, 16))), {}), ((unsigned, make((8, 5))), {})] if dtype == torch.float32 else []
 
 
 def int8_weights(entry: str, dtype: torch.dtype) -> list[Arguments]:
@@ -350,10 +349,10 @@ def int8_weights(entry: str, dtype: torch.dtype) -> list[Arguments]:
 
 
 def scaled_mm(entry: str, dtype: torch.dtype) -> list[Arguments]:
-    """One scale for all, then one for each row and column; small results and float8 ones."""
-    if dtype != torch.float8_e4m3fn:
+    """One scale for all, then one for each row and column; to float32, bfloat16 and float8."""
+    if dtype != torch.float32:
         return []
-    left, right = (torch.rand(16, 32).sub(0.5).to(dtype) for _ in range(2))
+    left, right = (torch.rand(16, 32).sub(0.5).to(torch.float8_e4m3fn) for _ in range(2))
     whole = torch.tensor(2.0), torch.tensor(0.25)
     rows = torch.rand(16, 1), torch.rand(1, 16)
     calls = []

@@ -23,6 +23,8 @@ def bincount(self: Array, weights: Array | None, size: int) -> Array:
 
 def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Checked:
     """Bins of one width, found by dividing; without a range (min = max) those between the least and the greatest."""
+    dtype = self.dtype
+    self = self if jnp.issubdtype(dtype, jnp.inexact) else self.astype(jnp.float32)
     low, high = (cast(bound, self.dtype) for bound in (min, max))
     if self.size:
         ranged = low != high
@@ -32,7 +34,7 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Checked:
     place = (self - low) * jnp.asarray(bins, self.dtype) / (high - low)
     inside = (self >= low) & (self <= high)
     place = jnp.minimum(jnp.where(inside, place, 0).astype(jnp.int32), bins - 1)
-    return checked(_add_up(place, inside, None, bins, self.dtype), ok)
+    return checked(_add_up(place, inside, None, bins, dtype), ok)
 
 
 def histogram(

@@ -34,6 +34,9 @@ def scaled_mm(
 ) -> Array:
     """(self * scale_a) @ (mat2 * scale_b) + bias, with one scale for all or one for each row and column."""
     del scale_result, use_fast_accum  # torch's CPU has no use for them
+    sizes = self.shape[0], mat2.shape[1]
+    if 0 in sizes:  # then torch compares none
+        return jnp.zeros(sizes, out_dtype or self.dtype)
     left, right = (
         array.astype(jnp.float32) * (scale.reshape(()) if scale.size == 1 else scale)
         for array, scale in ((self, scale_a), (mat2, scale_b))

@@ -116,8 +116,13 @@ _COMPLEX = (torch.complex32, torch.complex64, torch.complex128)
 
 
 def _is_unusual(call: Call) -> bool:
-    """Dtypes that not every kernel takes, or takes together; asked of small tensors only."""
+    """Dtypes that not every kernel takes, or takes together; asked of small tensors only.
+
+    Not those that the entry says are taken: more than the CPU's, it may be.
+    """
     used = {use.tensor.dtype for use in call.uses}
+    if call.entry.dtypes is not None:
+        used = {dtype for dtype in used if str(dtype).removeprefix("torch.") not in call.entry.dtypes}
     values = [n.value.dtype if isinstance(n.value, torch.Tensor) else type(n.value) for n in call.numbers]
     used |= {dtype for dtype in values if dtype in (bool, complex, torch.bool, *_COMPLEX)}
     plain = used <= ({torch.float32} if call.entry.promote == "none" else {torch.float32, torch.int64})
