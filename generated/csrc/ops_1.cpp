@@ -39,6 +39,11 @@ const std::vector<OpSpec>& specs() {
       // _aminmax
       {"_aminmax", "_aminmax", false, false, {{"self", Role::Read}}},
       {"_aminmax.out", "_aminmax", false, false, {{"self", Role::Read}, {"out0", Role::Write}, {"out1", Role::Write}}},
+      // _cdist_forward
+      {"_cdist_forward", "_cdist_forward", false, true,
+       {{"x1", Role::Read}, {"x2", Role::Read}, {"p", Role::Static}, {"compute_mode", Role::Static}}},
+      {"_cdist_forward.out", "_cdist_forward", false, true, {{"x1", Role::Read}, {"x2", Role::Read},
+       {"p", Role::Static}, {"compute_mode", Role::Static}, {"out", Role::Write}}},
       // _conj_physical
       {"_conj_physical", "_conj_physical", false, false, {{"self", Role::Read}}},
       {"_conj_physical.out", "_conj_physical", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -133,6 +138,8 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}}},
       {"_softmax.out", "_softmax", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}, {"out", Role::Write}}},
+      // _stack
+      {"_stack", "_stack", false, false, {{"tensors", Role::Read}, {"dim", Role::Static}}},
       // _thnn_fused_lstm_cell
       {"_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell", false, false, {{"input_gates", Role::Read},
        {"hidden_gates", Role::Read}, {"cx", Role::Read}, {"input_bias", Role::Read}, {"hidden_bias", Role::Read}}},
@@ -297,6 +304,11 @@ const std::vector<OpSpec>& specs() {
        {checks::geometric_p}},
       {"geometric_", "geometric_", true, false,
        {{"self", Role::Write}, {"p", Role::Traced}, {"generator", Role::Generator}}, {checks::geometric_p}},
+      // glu_backward_jvp
+      {"glu_backward_jvp", "glu_backward_jvp", false, false, {{"grad_x", Role::Read}, {"grad_glu", Role::Read},
+       {"x", Role::Read}, {"dgrad_glu", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}}},
+      {"glu_backward_jvp.out", "glu_backward_jvp", false, false, {{"grad_x", Role::Read}, {"grad_glu", Role::Read},
+       {"x", Role::Read}, {"dgrad_glu", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
       // hardshrink_backward
       {"hardshrink_backward", "hardshrink_backward", false, false,
        {{"grad_out", Role::Read}, {"self", Role::Read}, {"lambd", Role::Traced}}},
@@ -482,6 +494,10 @@ const std::vector<OpSpec>& specs() {
        {{"mean", Role::Traced}, {"std", Role::Read}, {"generator", Role::Generator}}},
       {"normal.float_Tensor_out", "normal.float_Tensor", true, false,
        {{"mean", Role::Traced}, {"std", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
+      // poisson
+      {"poisson", "poisson", true, false, {{"self", Role::Read}, {"generator", Role::Generator}}},
+      {"poisson.out", "poisson", true, false,
+       {{"self", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
       // pow.Scalar
       {"pow.Scalar", "pow.Scalar", false, false, {{"self", Role::Traced}, {"exponent", Role::Read}}},
       {"pow.Scalar_out", "pow.Scalar", false, false,

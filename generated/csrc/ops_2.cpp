@@ -2,10 +2,27 @@
 #include "dispatch/op_spec.h"
 #include "dispatch/checks.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace torchtpu::dispatch {
 namespace {
+
+// range.step
+int64_t range_step_length(c10::ArrayRef<c10::IValue> args) {
+  const double end = args[1].toScalar().toDouble();
+  const double start = args[0].toScalar().toDouble();
+  const double step = args[2].toScalar().toDouble();
+  return static_cast<int64_t>(std::floor((end - start) / step) + 1.0);
+}
+
+// range.out
+int64_t range_out_length(c10::ArrayRef<c10::IValue> args) {
+  const double end = args[1].toScalar().toDouble();
+  const double start = args[0].toScalar().toDouble();
+  const double step = args[2].toScalar().toDouble();
+  return static_cast<int64_t>(std::floor((end - start) / step) + 1.0);
+}
 
 const std::vector<OpSpec>& specs() {
   static const std::vector<OpSpec> table = {
@@ -14,6 +31,14 @@ const std::vector<OpSpec>& specs() {
       {"__lshift__.Scalar_out", "__lshift__.Scalar", false, false,
        {{"self", Role::Read}, {"other", Role::Traced}, {"out", Role::Write}}},
       {"__ilshift__.Scalar", "__lshift__.Scalar", false, false, {{"self", Role::Write}, {"other", Role::Traced}}},
+      // _cdist_backward
+      {"_cdist_backward", "_cdist_backward", false, false,
+       {{"grad", Role::Read}, {"x1", Role::Read}, {"x2", Role::Read}, {"p", Role::Static}, {"cdist", Role::Read}}},
+      {"_cdist_backward.out", "_cdist_backward", false, false, {{"grad", Role::Read}, {"x1", Role::Read},
+       {"x2", Role::Read}, {"p", Role::Static}, {"cdist", Role::Read}, {"out", Role::Write}}},
+      // _cummax_helper
+      {"_cummax_helper", "_cummax_helper", false, false,
+       {{"self", Role::Read}, {"values", Role::Write}, {"indices", Role::Write}, {"dim", Role::Static}}},
       // _foreach_addcdiv.Tensor
       {"_foreach_addcdiv.Tensor", "_foreach_addcdiv.Tensor", false, false,
        {{"self", Role::Read}, {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"scalars", Role::Read}}},
@@ -69,6 +94,20 @@ const std::vector<OpSpec>& specs() {
       {"_logcumsumexp", "_logcumsumexp", false, false, {{"self", Role::Read}, {"dim", Role::Static}}},
       {"_logcumsumexp.out", "_logcumsumexp", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
+      // _masked_softmax
+      {"_masked_softmax", "_masked_softmax", false, true,
+       {{"self", Role::Read}, {"mask", Role::Read}, {"dim", Role::Static}, {"mask_type", Role::Static}}},
+      {"_masked_softmax.out", "_masked_softmax", false, true, {{"self", Role::Read}, {"mask", Role::Read},
+       {"dim", Role::Static}, {"mask_type", Role::Static}, {"out", Role::Write}}},
+      // _pdist_backward
+      {"_pdist_backward", "_pdist_backward", false, false,
+       {{"grad", Role::Read}, {"self", Role::Read}, {"p", Role::Static}, {"pdist", Role::Read}}},
+      {"_pdist_backward.out", "_pdist_backward", false, false,
+       {{"grad", Role::Read}, {"self", Role::Read}, {"p", Role::Static}, {"pdist", Role::Read}, {"out", Role::Write}}},
+      // _standard_gamma_grad
+      {"_standard_gamma_grad", "_standard_gamma_grad", false, false, {{"self", Role::Read}, {"output", Role::Read}}},
+      {"_standard_gamma_grad.out", "_standard_gamma_grad", false, false,
+       {{"self", Role::Read}, {"output", Role::Read}, {"out", Role::Write}}},
       // _thnn_fused_gru_cell
       {"_thnn_fused_gru_cell", "_thnn_fused_gru_cell", false, false, {{"input_gates", Role::Read},
        {"hidden_gates", Role::Read}, {"hx", Role::Read}, {"input_bias", Role::Read}, {"hidden_bias", Role::Read}}},
@@ -473,6 +512,13 @@ const std::vector<OpSpec>& specs() {
        {checks::random_from_to}},
       {"random_.to", "random_.to", true, false,
        {{"self", Role::Write}, {"to", Role::Traced}, {"generator", Role::Generator}}, {checks::random_from_to}},
+      // range.step
+      {"range.step", "range.step", false, false, {{"start", Role::Traced}, {"end", Role::Traced},
+       {"step", Role::Traced, {1}}, {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored},
+       {"pin_memory", Role::Ignored}}, {checks::arange_bounds}, {range_step_length}},
+      {"range.out", "range.step", false, false,
+       {{"start", Role::Traced}, {"end", Role::Traced}, {"step", Role::Traced, {1}}, {"out", Role::Write}},
+       {checks::arange_bounds}, {range_out_length}},
       // reflection_pad1d_backward
       {"reflection_pad1d_backward", "reflection_pad1d_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"padding", Role::Static}}},

@@ -9,6 +9,18 @@ class TestLshiftScalar(OpTest):
     overloads = ("__lshift__.Scalar", "__lshift__.Scalar_out", "__ilshift__.Scalar")
 
 
+class TestCdistBackward(OpTest):
+    entry = "_cdist_backward"
+    aten = "_cdist_backward"
+    overloads = ("_cdist_backward", "_cdist_backward.out")
+
+
+class TestCummaxHelper(OpTest):
+    entry = "_cummax_helper"
+    aten = "_cummax_helper"
+    overloads = ("_cummax_helper",)
+
+
 class TestForeachAddcdivTensor(OpTest):
     entry = "_foreach_addcdiv.Tensor"
     aten = "_foreach_addcdiv"
@@ -61,6 +73,24 @@ class TestLogcumsumexp(OpTest):
     entry = "_logcumsumexp"
     aten = "_logcumsumexp"
     overloads = ("_logcumsumexp", "_logcumsumexp.out")
+
+
+class TestMaskedSoftmax(OpTest):
+    entry = "_masked_softmax"
+    aten = "_masked_softmax"
+    overloads = ("_masked_softmax", "_masked_softmax.out")
+
+
+class TestPdistBackward(OpTest):
+    entry = "_pdist_backward"
+    aten = "_pdist_backward"
+    overloads = ("_pdist_backward", "_pdist_backward.out")
+
+
+class TestStandardGammaGrad(OpTest):
+    entry = "_standard_gamma_grad"
+    aten = "_standard_gamma_grad"
+    overloads = ("_standard_gamma_grad", "_standard_gamma_grad.out")
 
 
 class TestThnnFusedGruCell(OpTest):
@@ -544,6 +574,15 @@ class TestRandomTo(OpTest):
     check = "distribution"
     checks = ("random_from_to",)
     numbers = {"to": ()}
+
+
+class TestRangeStep(OpTest):
+    entry = "range.step"
+    aten = "range"
+    overloads = ("range.step", "range.out")
+    checks = ("arange_bounds",)
+    numbers = {"start": (), "end": (), "step": (1,)}
+    sizes = {"length": "floor((end - start) / step) + 1"}
 
 
 class TestReflectionPad1dBackward(OpTest):
