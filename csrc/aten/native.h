@@ -38,6 +38,7 @@ at::Tensor _copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_bl
 at::Tensor _copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst);
 at::Scalar _local_scalar_dense(const at::Tensor& self);
 bool equal(const at::Tensor& self, const at::Tensor& other);
+bool is_set_to(const at::Tensor& self, const at::Tensor& tensor);
 void record_stream(at::Tensor& self, at::Stream s);
 
 // Whether `self.data = from` may turn the one into the other: module.to("tpu") keeps parameters, and what they are tied to.

@@ -58,6 +58,12 @@ at::Tensor& set_source_Storage(at::Tensor& self, at::Storage source) {
   return set_source_Storage_storage_offset(self, std::move(source), 0, numel, {});
 }
 
+bool is_set_to(const at::Tensor& self, const at::Tensor& tensor) {
+  return self.storage().unsafeGetStorageImpl() == tensor.storage().unsafeGetStorageImpl() &&
+         self.storage_offset() == tensor.storage_offset() && self.sizes() == tensor.sizes() &&
+         self.strides() == tensor.strides();
+}
+
 at::Tensor& set_source_Tensor(at::Tensor& self, const at::Tensor& source) {
   if (self.is_same(source)) return self;
   return set_source_Storage_storage_offset(self, source.storage(), source.storage_offset(), source.sizes(), source.strides());

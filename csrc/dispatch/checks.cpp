@@ -82,6 +82,8 @@ bool arange_bounds(Args args) {
   return std::isfinite(start) && std::isfinite(end) && (step > 0 ? end >= start : step < 0 && end <= start);
 }
 
+bool renorm_maxnorm(Args args) { return real(args[3]) >= 0; }
+
 bool leaky_relu_in_place_slope(Args args) { return !args[3].toBool() || real(args[2]) >= 0; }
 
 bool elu_in_place_alpha(Args args) { return !args[4].toBool() || real(args[1]) >= 0; }

@@ -20,6 +20,9 @@ bool no_integer_to_negative_power(Args args);
 // (start, end, step, ...): finite, a step that leads from start to end.
 bool arange_bounds(Args args);
 
+// (self, p, dim, maxnorm): the largest norm is not negative.
+bool renorm_maxnorm(Args args);
+
 // Backward of in-place activations, which cannot be inverted for a negative slope.
 bool leaky_relu_in_place_slope(Args args);
 bool elu_in_place_alpha(Args args);

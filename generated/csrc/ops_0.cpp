@@ -19,6 +19,20 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"output_size", Role::Static}}},
       {"_adaptive_avg_pool2d.out", "_adaptive_avg_pool2d", false, false,
        {{"self", Role::Read}, {"output_size", Role::Static}, {"out", Role::Write}}},
+      // _add_relu.Scalar
+      {"_add_relu.Scalar", "_add_relu.Scalar", false, false,
+       {{"self", Role::Read}, {"other", Role::Traced}, {"alpha", Role::Traced, {1}}}},
+      {"_add_relu.Scalar_out", "_add_relu.Scalar", false, false,
+       {{"self", Role::Read}, {"other", Role::Traced}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}}},
+      {"_add_relu_.Scalar", "_add_relu.Scalar", false, false,
+       {{"self", Role::Write}, {"other", Role::Traced}, {"alpha", Role::Traced, {1}}}},
+      // _add_relu.Tensor
+      {"_add_relu.Tensor", "_add_relu.Tensor", false, false,
+       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
+      {"_add_relu.out", "_add_relu.Tensor", false, false,
+       {{"self", Role::Read}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}}},
+      {"_add_relu_.Tensor", "_add_relu.Tensor", false, false,
+       {{"self", Role::Write}, {"other", Role::Read}, {"alpha", Role::Traced, {1}}}},
       // _amp_foreach_non_finite_check_and_unscale_
       {"_amp_foreach_non_finite_check_and_unscale", "_amp_foreach_non_finite_check_and_unscale_", false, false,
        {{"self", Role::Read}, {"found_inf", Role::Read}, {"inv_scale", Role::Read}}},
@@ -26,6 +40,9 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"found_inf", Role::Write}, {"inv_scale", Role::Read}, {"out", Role::Write}}},
       {"_amp_foreach_non_finite_check_and_unscale_", "_amp_foreach_non_finite_check_and_unscale_", false, false,
        {{"self", Role::Write}, {"found_inf", Role::Write}, {"inv_scale", Role::Read}}},
+      // _cummin_helper
+      {"_cummin_helper", "_cummin_helper", false, false,
+       {{"self", Role::Read}, {"values", Role::Write}, {"indices", Role::Write}, {"dim", Role::Static}}},
       // _fft_c2c
       {"_fft_c2c", "_fft_c2c", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"normalization", Role::Static}, {"forward", Role::Static}}},
@@ -239,9 +256,17 @@ const std::vector<OpSpec>& specs() {
        {"qkv_weight", Role::Read}, {"qkv_bias", Role::Read}, {"proj_weight", Role::Read}, {"proj_bias", Role::Read},
        {"mask", Role::Read}, {"need_weights", Role::Static}, {"average_attn_weights", Role::Static},
        {"mask_type", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
+      // _pdist_forward
+      {"_pdist_forward", "_pdist_forward", false, false, {{"self", Role::Read}, {"p", Role::Static}}},
+      {"_pdist_forward.out", "_pdist_forward", false, false,
+       {{"self", Role::Read}, {"p", Role::Static}, {"out", Role::Write}}},
       // _prelu_kernel_backward
       {"_prelu_kernel_backward", "_prelu_kernel_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"weight", Role::Read}}},
+      // _sample_dirichlet
+      {"_sample_dirichlet", "_sample_dirichlet", true, false, {{"self", Role::Read}, {"generator", Role::Generator}}},
+      {"_sample_dirichlet.out", "_sample_dirichlet", true, false,
+       {{"self", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
       // _scaled_mm
       {"_scaled_mm", "_scaled_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"scale_a", Role::Read},
        {"scale_b", Role::Read}, {"bias", Role::Read}, {"scale_result", Role::Read}, {"out_dtype", Role::Static},
@@ -355,6 +380,11 @@ const std::vector<OpSpec>& specs() {
       {"bitwise_xor.Tensor_out", "bitwise_xor.Tensor", false, false,
        {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"bitwise_xor_.Tensor", "bitwise_xor.Tensor", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // bucketize.Scalar
+      {"bucketize.Scalar", "bucketize.Scalar", false, false,
+       {{"self", Role::Traced}, {"boundaries", Role::Read}, {"out_int32", Role::Static}, {"right", Role::Static}}},
+      {"bucketize.Scalar_out", "bucketize.Scalar", false, false, {{"self", Role::Traced}, {"boundaries", Role::Read},
+       {"out_int32", Role::Static}, {"right", Role::Static}, {"out", Role::Write}}},
       // cholesky_inverse
       {"cholesky_inverse", "cholesky_inverse", false, true, {{"self", Role::Read}, {"upper", Role::Static}}},
       {"cholesky_inverse.out", "cholesky_inverse", false, true,
@@ -437,6 +467,10 @@ const std::vector<OpSpec>& specs() {
       {"fractional_max_pool2d_backward.grad_input", "fractional_max_pool2d_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"kernel_size", Role::Static}, {"output_size", Role::Static},
        {"indices", Role::Read}, {"grad_input", Role::Write}}},
+      // frexp.Tensor
+      {"frexp.Tensor", "frexp.Tensor", false, false, {{"self", Role::Read}}},
+      {"frexp.Tensor_out", "frexp.Tensor", false, false,
+       {{"self", Role::Read}, {"mantissa", Role::Write}, {"exponent", Role::Write}}},
       // glu
       {"glu", "glu", false, false, {{"self", Role::Read}, {"dim", Role::Static}}},
       {"glu.out", "glu", false, false, {{"self", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
@@ -657,6 +691,15 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Traced}, {"other", Role::Read}}},
       {"remainder.Scalar_Tensor_out", "remainder.Scalar_Tensor", false, false,
        {{"self", Role::Traced}, {"other", Role::Read}, {"out", Role::Write}}},
+      // renorm
+      {"renorm", "renorm", false, false,
+       {{"self", Role::Read}, {"p", Role::Static}, {"dim", Role::Static}, {"maxnorm", Role::Traced}},
+       {checks::renorm_maxnorm}},
+      {"renorm.out", "renorm", false, false, {{"self", Role::Read}, {"p", Role::Static}, {"dim", Role::Static},
+       {"maxnorm", Role::Traced}, {"out", Role::Write}}, {checks::renorm_maxnorm}},
+      {"renorm_", "renorm", false, false,
+       {{"self", Role::Write}, {"p", Role::Static}, {"dim", Role::Static}, {"maxnorm", Role::Traced}},
+       {checks::renorm_maxnorm}},
       // replication_pad1d_backward
       {"replication_pad1d_backward", "replication_pad1d_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"padding", Role::Static}}},
@@ -671,6 +714,19 @@ const std::vector<OpSpec>& specs() {
       {"roll", "roll", false, false, {{"self", Role::Read}, {"shifts", Role::Static}, {"dims", Role::Static}}},
       {"roll.out", "roll", false, false,
        {{"self", Role::Read}, {"shifts", Role::Static}, {"dims", Role::Static}, {"out", Role::Write}}},
+      // rrelu_with_noise_
+      {"rrelu_with_noise_functional", "rrelu_with_noise_", true, false, {{"self", Role::Read}, {"noise", Role::Read},
+       {"lower", Role::Traced, {0.125}}, {"upper", Role::Traced, {0.3333333333333333}}, {"training", Role::Static},
+       {"generator", Role::Generator}}},
+      {"rrelu_with_noise.out", "rrelu_with_noise_", true, false, {{"self", Role::Read}, {"noise", Role::Write},
+       {"lower", Role::Traced, {0.125}}, {"upper", Role::Traced, {0.3333333333333333}}, {"training", Role::Static},
+       {"generator", Role::Generator}, {"out", Role::Write}}},
+      {"rrelu_with_noise_", "rrelu_with_noise_", true, false, {{"self", Role::Write}, {"noise", Role::Write},
+       {"lower", Role::Traced, {0.125}}, {"upper", Role::Traced, {0.3333333333333333}}, {"training", Role::Static},
+       {"generator", Role::Generator}}},
+      {"rrelu_with_noise", "rrelu_with_noise_", true, false, {{"self", Role::Read}, {"noise", Role::Write},
+       {"lower", Role::Traced, {0.125}}, {"upper", Role::Traced, {0.3333333333333333}}, {"training", Role::Static},
+       {"generator", Role::Generator}}},
       // scatter_reduce.two
       {"scatter_reduce.two", "scatter_reduce.two", false, false, {{"self", Role::Read}, {"dim", Role::Static},
        {"index", Role::Read}, {"src", Role::Read}, {"reduce", Role::Static}, {"include_self", Role::Static}}},

@@ -43,6 +43,11 @@ const std::vector<OpSpec>& specs() {
       {"_assert_async", "_assert_async", false, false, {{"self", Role::Read}}},
       // _assert_async.msg
       {"_assert_async.msg", "_assert_async.msg", false, false, {{"self", Role::Read}, {"assert_msg", Role::Static}}},
+      // _cdist_forward
+      {"_cdist_forward", "_cdist_forward", false, true,
+       {{"x1", Role::Read}, {"x2", Role::Read}, {"p", Role::Static}, {"compute_mode", Role::Static}}},
+      {"_cdist_forward.out", "_cdist_forward", false, true, {{"x1", Role::Read}, {"x2", Role::Read},
+       {"p", Role::Static}, {"compute_mode", Role::Static}, {"out", Role::Write}}},
       // _conj_physical
       {"_conj_physical", "_conj_physical", false, false, {{"self", Role::Read}}},
       {"_conj_physical.out", "_conj_physical", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -180,6 +185,8 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}}},
       {"_softmax.out", "_softmax", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}, {"out", Role::Write}}},
+      // _stack
+      {"_stack", "_stack", false, false, {{"tensors", Role::Read}, {"dim", Role::Static}}},
       // _thnn_fused_lstm_cell
       {"_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell", false, false, {{"input_gates", Role::Read},
        {"hidden_gates", Role::Read}, {"cx", Role::Read}, {"input_bias", Role::Read}, {"hidden_bias", Role::Read}}},
@@ -347,6 +354,11 @@ const std::vector<OpSpec>& specs() {
       // geqrf
       {"geqrf", "geqrf", false, true, {{"self", Role::Read}}},
       {"geqrf.a", "geqrf", false, true, {{"self", Role::Read}, {"a", Role::Write}, {"tau", Role::Write}}},
+      // glu_backward_jvp
+      {"glu_backward_jvp", "glu_backward_jvp", false, false, {{"grad_x", Role::Read}, {"grad_glu", Role::Read},
+       {"x", Role::Read}, {"dgrad_glu", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}}},
+      {"glu_backward_jvp.out", "glu_backward_jvp", false, false, {{"grad_x", Role::Read}, {"grad_glu", Role::Read},
+       {"x", Role::Read}, {"dgrad_glu", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
       // hardshrink_backward
       {"hardshrink_backward", "hardshrink_backward", false, false,
        {{"grad_out", Role::Read}, {"self", Role::Read}, {"lambd", Role::Traced}}},
@@ -556,6 +568,10 @@ const std::vector<OpSpec>& specs() {
        {{"mean", Role::Traced}, {"std", Role::Read}, {"generator", Role::Generator}}},
       {"normal.float_Tensor_out", "normal.float_Tensor", true, false,
        {{"mean", Role::Traced}, {"std", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
+      // poisson
+      {"poisson", "poisson", true, false, {{"self", Role::Read}, {"generator", Role::Generator}}},
+      {"poisson.out", "poisson", true, false,
+       {{"self", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
       // pow.Scalar
       {"pow.Scalar", "pow.Scalar", false, false, {{"self", Role::Traced}, {"exponent", Role::Read}}},
       {"pow.Scalar_out", "pow.Scalar", false, false,

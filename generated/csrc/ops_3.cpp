@@ -34,6 +34,11 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"A", Role::Read}, {"upper", Role::Static}}},
       {"_cholesky_solve_helper.out", "_cholesky_solve_helper", false, true,
        {{"self", Role::Read}, {"A", Role::Read}, {"upper", Role::Static}, {"out", Role::Write}}},
+      // _dirichlet_grad
+      {"_dirichlet_grad", "_dirichlet_grad", false, false,
+       {{"x", Role::Read}, {"alpha", Role::Read}, {"total", Role::Read}}},
+      {"_dirichlet_grad.out", "_dirichlet_grad", false, false,
+       {{"x", Role::Read}, {"alpha", Role::Read}, {"total", Role::Read}, {"out", Role::Write}}},
       // _fft_c2r
       {"_fft_c2r", "_fft_c2r", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"normalization", Role::Static}, {"last_dim_size", Role::Static}}},
@@ -201,6 +206,11 @@ const std::vector<OpSpec>& specs() {
       {"_linalg_svd.U", "_linalg_svd", false, true, {{"A", Role::Read}, {"full_matrices", Role::Static},
        {"compute_uv", Role::Static}, {"driver", Role::Static}, {"U", Role::Write}, {"S", Role::Write},
        {"Vh", Role::Write}}},
+      // _masked_softmax_backward
+      {"_masked_softmax_backward", "_masked_softmax_backward", false, false,
+       {{"grad_output", Role::Read}, {"output", Role::Read}, {"mask", Role::Read}, {"dim", Role::Static}}},
+      {"_masked_softmax_backward.out", "_masked_softmax_backward", false, false, {{"grad_output", Role::Read},
+       {"output", Role::Read}, {"mask", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
       // _segment_reduce_backward
       {"_segment_reduce_backward", "_segment_reduce_backward", false, true, {{"grad", Role::Read},
        {"output", Role::Read}, {"data", Role::Read}, {"reduce", Role::Static}, {"lengths", Role::Read},
@@ -213,6 +223,10 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"output", Role::Read}, {"dim", Role::Static}, {"input_dtype", Role::Static}}},
       {"_softmax_backward_data.out", "_softmax_backward_data", false, false, {{"grad_output", Role::Read},
        {"output", Role::Read}, {"dim", Role::Static}, {"input_dtype", Role::Static}, {"grad_input", Role::Write}}},
+      // _standard_gamma
+      {"_standard_gamma", "_standard_gamma", true, false, {{"self", Role::Read}, {"generator", Role::Generator}}},
+      {"_standard_gamma.out", "_standard_gamma", true, false,
+       {{"self", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
       // _thnn_fused_lstm_cell_backward_impl
       {"_thnn_fused_lstm_cell_backward_impl", "_thnn_fused_lstm_cell_backward_impl", false, false,
        {{"grad_hy", Role::Read}, {"grad_cy", Role::Read}, {"cx", Role::Read}, {"cy", Role::Read},
@@ -270,6 +284,11 @@ const std::vector<OpSpec>& specs() {
        {"self", Role::Read}, {"kernel_size", Role::Static}, {"stride", Role::Static}, {"padding", Role::Static},
        {"ceil_mode", Role::Static}, {"count_include_pad", Role::Static}, {"divisor_override", Role::Static},
        {"grad_input", Role::Write}}},
+      // binomial
+      {"binomial", "binomial", true, false,
+       {{"count", Role::Read}, {"prob", Role::Read}, {"generator", Role::Generator}}},
+      {"binomial.out", "binomial", true, false,
+       {{"count", Role::Read}, {"prob", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
       // bmm
       {"bmm", "bmm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}}},
       {"bmm.out", "bmm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"out", Role::Write}}},
@@ -350,6 +369,11 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"dim", Role::Static}}},
       {"glu_backward.grad_input", "glu_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"dim", Role::Static}, {"grad_input", Role::Write}}},
+      // glu_jvp
+      {"glu_jvp", "glu_jvp", false, false,
+       {{"glu", Role::Read}, {"x", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}}},
+      {"glu_jvp.out", "glu_jvp", false, false,
+       {{"glu", Role::Read}, {"x", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
       // hardshrink
       {"hardshrink", "hardshrink", false, false, {{"self", Role::Read}, {"lambd", Role::Traced, {0.5}}}},
       {"hardshrink.out", "hardshrink", false, false,

@@ -17,6 +17,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", TORCH_FN(torchtpu::native::empty_memory_format));
   m.impl("empty_strided", TORCH_FN(torchtpu::native::empty_strided));
   m.impl("equal", TORCH_FN(torchtpu::native::equal));
+  m.impl("is_set_to", TORCH_FN(torchtpu::native::is_set_to));
   m.impl("record_stream", TORCH_FN(torchtpu::native::record_stream));
   m.impl("repeat_interleave.Tensor", TORCH_FN(torchtpu::native::repeat_interleave_Tensor));
   m.impl("resize_", TORCH_FN(torchtpu::native::resize_));

@@ -15,6 +15,7 @@ from torchtpu.lowerings import cholesky as cholesky_family
 from torchtpu.lowerings import comparison as comparison_family
 from torchtpu.lowerings import convolution as convolution_family
 from torchtpu.lowerings import creation as creation_family
+from torchtpu.lowerings import distance as distance_family
 from torchtpu.lowerings import dropout as dropout_family
 from torchtpu.lowerings import elementwise as elementwise_family
 from torchtpu.lowerings import embedding as embedding_family
@@ -43,6 +44,7 @@ from torchtpu.lowerings import random as random_family
 from torchtpu.lowerings import rearrange as rearrange_family
 from torchtpu.lowerings import recurrent as recurrent_family
 from torchtpu.lowerings import reduction as reduction_family
+from torchtpu.lowerings import reparameterized as reparameterized_family
 from torchtpu.lowerings import resample as resample_family
 from torchtpu.lowerings import scan as scan_family
 from torchtpu.lowerings import segment as segment_family
@@ -109,6 +111,16 @@ def _adaptive_avg_pool3d_backward(grad_output, self):
     return resample_family.adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
 
 
+def _add_relu_Scalar(self, other, alpha):
+    # _add_relu.Scalar
+    return arithmetic_family.add_relu(self=self, other=other, alpha=alpha)
+
+
+def _add_relu_Tensor(self, other, alpha):
+    # _add_relu.Tensor
+    return arithmetic_family.add_relu(self=self, other=other, alpha=alpha)
+
+
 def _addmm_activation(self, mat1, mat2, beta, alpha, use_gelu):
     # _addmm_activation
     return matmul_family.addmm_activation(self=self, mat1=mat1, mat2=mat2, beta=beta, alpha=alpha, use_gelu=use_gelu)
@@ -146,6 +158,16 @@ def _assert_async_msg(self, assert_msg):
     return assertion_family.assert_async_msg(self=self, assert_msg=assert_msg)
 
 
+def _cdist_backward(grad, x1, x2, p, cdist):
+    # _cdist_backward
+    return distance_family.cdist_backward(grad=grad, x1=x1, x2=x2, p=p, cdist=cdist)
+
+
+def _cdist_forward(x1, x2, p, compute_mode):
+    # _cdist_forward
+    return distance_family.cdist_forward(x1=x1, x2=x2, p=p, compute_mode=compute_mode)
+
+
 def _cholesky_solve_helper(self, A, upper):
     # _cholesky_solve_helper
     return cholesky_family.solve(self=self, A=A, upper=upper)
@@ -159,6 +181,21 @@ def _compute_linear_combination(input, coefficients):
 def _conj_physical(self):
     # _conj_physical
     return jnp.conj(self)
+
+
+def _cummax_helper(self, values, indices, dim):
+    # _cummax_helper
+    return scan_family.cummax_into(self=self, values=values, indices=indices, dim=dim)
+
+
+def _cummin_helper(self, values, indices, dim):
+    # _cummin_helper
+    return scan_family.cummin_into(self=self, values=values, indices=indices, dim=dim)
+
+
+def _dirichlet_grad(x, alpha, total):
+    # _dirichlet_grad
+    return reparameterized_family.dirichlet_grad(x=x, alpha=alpha, total=total)
 
 
 def _fft_c2c(self, dim, normalization, forward):
@@ -710,12 +747,32 @@ def _logcumsumexp(self, dim):
     return scan_family.logcumsumexp(self=self, dim=dim)
 
 
+def _masked_softmax(self, mask, dim, mask_type):
+    # _masked_softmax
+    return softmax_family.masked_softmax(self=self, mask=mask, dim=dim, mask_type=mask_type)
+
+
+def _masked_softmax_backward(grad_output, output, mask, dim):
+    # _masked_softmax_backward
+    return softmax_family.masked_softmax_backward(grad_output=grad_output, output=output, mask=mask, dim=dim)
+
+
 def _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias,
     mask, need_weights, average_attn_weights, mask_type):
     # _native_multi_head_attention
     return transformer_family.native_multi_head_attention(query=query, key=key, value=value, embed_dim=embed_dim,
         num_head=num_head, qkv_weight=qkv_weight, qkv_bias=qkv_bias, proj_weight=proj_weight, proj_bias=proj_bias,
         mask=mask, need_weights=need_weights, average_attn_weights=average_attn_weights, mask_type=mask_type)
+
+
+def _pdist_backward(grad, self, p, pdist):
+    # _pdist_backward
+    return distance_family.pdist_backward(grad=grad, self=self, p=p, pdist=pdist)
+
+
+def _pdist_forward(self, p):
+    # _pdist_forward
+    return distance_family.pdist_forward(self=self, p=p)
 
 
 def _prelu_kernel(self, weight):
@@ -726,6 +783,11 @@ def _prelu_kernel(self, weight):
 def _prelu_kernel_backward(grad_output, self, weight):
     # _prelu_kernel_backward
     return activation_family.prelu_backward(grad_output=grad_output, self=self, weight=weight)
+
+
+def _sample_dirichlet(key, self):
+    # _sample_dirichlet
+    return random_family.sample_dirichlet(key=key, self=self)
 
 
 def _scaled_dot_product_fused_attention_overrideable(rng_key, query, key, value, attn_bias, dropout_p, is_causal,
@@ -772,6 +834,21 @@ def _softmax(self, dim, half_to_float):
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
     # _softmax_backward_data
     return softmax_family.softmax_backward(grad_output=grad_output, output=output, dim=dim, input_dtype=input_dtype)
+
+
+def _stack(tensors, dim):
+    # _stack
+    return shape_family.stack(tensors=tensors, dim=dim)
+
+
+def _standard_gamma(key, self):
+    # _standard_gamma
+    return random_family.standard_gamma(key=key, self=self)
+
+
+def _standard_gamma_grad(self, output):
+    # _standard_gamma_grad
+    return reparameterized_family.standard_gamma_grad(self=self, output=output)
 
 
 def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias):
@@ -1082,6 +1159,11 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
         reduction=reduction)
 
 
+def binomial(key, count, prob):
+    # binomial
+    return random_family.binomial(key=key, count=count, prob=prob)
+
+
 def bitwise_and_Tensor(self, other):
     # bitwise_and.Tensor
     return jnp.bitwise_and(self, other)
@@ -1115,6 +1197,11 @@ def bitwise_xor_Tensor(self, other):
 def bmm(self, mat2):
     # bmm
     return matmul_family.bmm(self=self, mat2=mat2)
+
+
+def bucketize_Scalar(self, boundaries, out_int32, right):
+    # bucketize.Scalar
+    return sorting_family.bucketize_scalar(self=self, boundaries=boundaries, out_int32=out_int32, right=right)
 
 
 def bucketize_Tensor(self, boundaries, out_int32, right):
@@ -1429,6 +1516,11 @@ def fractional_max_pool3d_backward(grad_output, self, kernel_size, output_size, 
         output_size=output_size, indices=indices)
 
 
+def frexp_Tensor(self):
+    # frexp.Tensor
+    return elementwise_family.frexp(self=self)
+
+
 def gather(self, dim, index, sparse_grad):
     # gather
     return indexing_family.gather(self=self, dim=dim, index=index, sparse_grad=sparse_grad)
@@ -1478,6 +1570,17 @@ def glu_backward(grad_output, self, dim):
     # glu_backward
     return vjp_family.vjp(activation_family.glu, wrt=("self",), cotangent=grad_output, mask=None,
         arguments={"self": self, "dim": dim})
+
+
+def glu_backward_jvp(grad_x, grad_glu, x, dgrad_glu, dx, dim):
+    # glu_backward_jvp
+    return activation_family.glu_backward_jvp(grad_x=grad_x, grad_glu=grad_glu, x=x, dgrad_glu=dgrad_glu, dx=dx,
+        dim=dim)
+
+
+def glu_jvp(glu, x, dx, dim):
+    # glu_jvp
+    return activation_family.glu_jvp(glu=glu, x=x, dx=dx, dim=dim)
 
 
 def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
@@ -2244,6 +2347,11 @@ def pixel_unshuffle(self, downscale_factor):
     return rearrange_family.pixel_unshuffle(self=self, downscale_factor=downscale_factor)
 
 
+def poisson(key, self):
+    # poisson
+    return random_family.poisson(key=key, self=self)
+
+
 def polar(abs, angle):
     # polar
     return lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
@@ -2304,6 +2412,11 @@ def randperm_generator(key, n, dtype):
     return random_family.permutation(key=key, n=n, dtype=dtype)
 
 
+def range_step(start, end, step, dtype, length):
+    # range.step
+    return creation_family.range_with_end(start=start, end=end, step=step, dtype=dtype, length=length)
+
+
 def reciprocal(self):
     # reciprocal
     return jnp.reciprocal(self)
@@ -2355,6 +2468,11 @@ def remainder_Scalar_Tensor(self, other):
 def remainder_Tensor(self, other):
     # remainder.Tensor
     return arithmetic_family.remainder(self=self, other=other)
+
+
+def renorm(self, p, dim, maxnorm):
+    # renorm
+    return reduction_family.renorm(self=self, p=p, dim=dim, maxnorm=maxnorm)
 
 
 def repeat(self, repeats):
@@ -2418,6 +2536,11 @@ def round(self):
 def round_decimals(self, decimals):
     # round.decimals
     return elementwise_family.round_decimals(self=self, decimals=decimals)
+
+
+def rrelu_with_noise_(key, self, noise, lower, upper, training):
+    # rrelu_with_noise_
+    return random_family.rrelu_with_noise(key=key, self=self, noise=noise, lower=lower, upper=upper, training=training)
 
 
 def rsqrt(self):
@@ -3049,6 +3172,20 @@ ENTRIES: dict[str, Entry] = {
         (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
         _adaptive_avg_pool3d_backward,
     ),
+    "_add_relu.Scalar": Entry(
+        "_add_relu.Scalar",
+        (Param("self", "Tensor", True), Param("other", "Scalar", True), Param("alpha", "Scalar", True)),
+        _add_relu_Scalar,
+        promote="default",
+        promoted=("self", "other"),
+    ),
+    "_add_relu.Tensor": Entry(
+        "_add_relu.Tensor",
+        (Param("self", "Tensor", True), Param("other", "Tensor", True), Param("alpha", "Scalar", True)),
+        _add_relu_Tensor,
+        promote="default",
+        promoted=("self", "other"),
+    ),
     "_addmm_activation": Entry(
         "_addmm_activation",
         (Param("self", "Tensor", True), Param("mat1", "Tensor", True), Param("mat2", "Tensor", True),
@@ -3089,6 +3226,18 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("assert_msg", "str", False)),
         _assert_async_msg,
     ),
+    "_cdist_backward": Entry(
+        "_cdist_backward",
+        (Param("grad", "Tensor", True), Param("x1", "Tensor", True), Param("x2", "Tensor", True),
+         Param("p", "float", False), Param("cdist", "Tensor", True)),
+        _cdist_backward,
+    ),
+    "_cdist_forward": Entry(
+        "_cdist_forward",
+        (Param("x1", "Tensor", True), Param("x2", "Tensor", True), Param("p", "float", False),
+         Param("compute_mode", "int?", False)),
+        _cdist_forward,
+    ),
     "_cholesky_solve_helper": Entry(
         "_cholesky_solve_helper",
         (Param("self", "Tensor", True), Param("A", "Tensor", True), Param("upper", "bool", False)),
@@ -3107,6 +3256,25 @@ ENTRIES: dict[str, Entry] = {
         _conj_physical,
         promote="default",
         promoted=("self",),
+    ),
+    "_cummax_helper": Entry(
+        "_cummax_helper",
+        (Param("self", "Tensor", True), Param("values", "Tensor", True), Param("indices", "Tensor", True),
+         Param("dim", "int", False)),
+        _cummax_helper,
+        dims="dim",
+    ),
+    "_cummin_helper": Entry(
+        "_cummin_helper",
+        (Param("self", "Tensor", True), Param("values", "Tensor", True), Param("indices", "Tensor", True),
+         Param("dim", "int", False)),
+        _cummin_helper,
+        dims="dim",
+    ),
+    "_dirichlet_grad": Entry(
+        "_dirichlet_grad",
+        (Param("x", "Tensor", True), Param("alpha", "Tensor", True), Param("total", "Tensor", True)),
+        _dirichlet_grad,
     ),
     "_fft_c2c": Entry(
         "_fft_c2c",
@@ -3697,6 +3865,18 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         dims="dim",
     ),
+    "_masked_softmax": Entry(
+        "_masked_softmax",
+        (Param("self", "Tensor", True), Param("mask", "Tensor", True), Param("dim", "int?", False),
+         Param("mask_type", "int?", False)),
+        _masked_softmax,
+    ),
+    "_masked_softmax_backward": Entry(
+        "_masked_softmax_backward",
+        (Param("grad_output", "Tensor", True), Param("output", "Tensor", True), Param("mask", "Tensor", True),
+         Param("dim", "int?", False)),
+        _masked_softmax_backward,
+    ),
     "_native_multi_head_attention": Entry(
         "_native_multi_head_attention",
         (Param("query", "Tensor", True), Param("key", "Tensor", True), Param("value", "Tensor", True),
@@ -3705,6 +3885,17 @@ ENTRIES: dict[str, Entry] = {
          Param("mask", "Tensor?", True), Param("need_weights", "bool", False),
          Param("average_attn_weights", "bool", False), Param("mask_type", "int?", False)),
         _native_multi_head_attention,
+    ),
+    "_pdist_backward": Entry(
+        "_pdist_backward",
+        (Param("grad", "Tensor", True), Param("self", "Tensor", True), Param("p", "float", False),
+         Param("pdist", "Tensor", True)),
+        _pdist_backward,
+    ),
+    "_pdist_forward": Entry(
+        "_pdist_forward",
+        (Param("self", "Tensor", True), Param("p", "float", False)),
+        _pdist_forward,
     ),
     "_prelu_kernel": Entry(
         "_prelu_kernel",
@@ -3719,6 +3910,12 @@ ENTRIES: dict[str, Entry] = {
         _prelu_kernel_backward,
         promote="default",
         promoted=("grad_output", "self", "weight"),
+    ),
+    "_sample_dirichlet": Entry(
+        "_sample_dirichlet",
+        (Param("self", "Tensor", True),),
+        _sample_dirichlet,
+        rng=True,
     ),
     "_scaled_dot_product_fused_attention_overrideable": Entry(
         "_scaled_dot_product_fused_attention_overrideable",
@@ -3776,6 +3973,22 @@ ENTRIES: dict[str, Entry] = {
         _softmax_backward_data,
         dims="dim",
         structured=True,
+    ),
+    "_stack": Entry(
+        "_stack",
+        (Param("tensors", "Tensor[]", True), Param("dim", "int", False)),
+        _stack,
+    ),
+    "_standard_gamma": Entry(
+        "_standard_gamma",
+        (Param("self", "Tensor", True),),
+        _standard_gamma,
+        rng=True,
+    ),
+    "_standard_gamma_grad": Entry(
+        "_standard_gamma_grad",
+        (Param("self", "Tensor", True), Param("output", "Tensor", True)),
+        _standard_gamma_grad,
     ),
     "_thnn_fused_gru_cell": Entry(
         "_thnn_fused_gru_cell",
@@ -4186,6 +4399,12 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self", "target", "weight", "pos_weight"),
     ),
+    "binomial": Entry(
+        "binomial",
+        (Param("count", "Tensor", True), Param("prob", "Tensor", True)),
+        binomial,
+        rng=True,
+    ),
     "bitwise_and.Tensor": Entry(
         "bitwise_and.Tensor",
         (Param("self", "Tensor", True), Param("other", "Tensor", True)),
@@ -4240,6 +4459,12 @@ ENTRIES: dict[str, Entry] = {
         bmm,
         meta="fix:typed_like_the_last_operand",
         structured=True,
+    ),
+    "bucketize.Scalar": Entry(
+        "bucketize.Scalar",
+        (Param("self", "Scalar", True), Param("boundaries", "Tensor", True), Param("out_int32", "bool", False),
+         Param("right", "bool", False)),
+        bucketize_Scalar,
     ),
     "bucketize.Tensor": Entry(
         "bucketize.Tensor",
@@ -4668,6 +4893,13 @@ ENTRIES: dict[str, Entry] = {
          Param("output_size", "int[]", False), Param("indices", "Tensor", True)),
         fractional_max_pool3d_backward,
     ),
+    "frexp.Tensor": Entry(
+        "frexp.Tensor",
+        (Param("self", "Tensor", True),),
+        frexp_Tensor,
+        promote="default",
+        promoted=("self",),
+    ),
     "gather": Entry(
         "gather",
         (Param("self", "Tensor", True), Param("dim", "int", False), Param("index", "Tensor", True),
@@ -4745,6 +4977,24 @@ ENTRIES: dict[str, Entry] = {
         promoted=("grad_output", "self"),
         dims="dim",
         memory_format=(),
+    ),
+    "glu_backward_jvp": Entry(
+        "glu_backward_jvp",
+        (Param("grad_x", "Tensor", True), Param("grad_glu", "Tensor", True), Param("x", "Tensor", True),
+         Param("dgrad_glu", "Tensor", True), Param("dx", "Tensor", True), Param("dim", "int", False)),
+        glu_backward_jvp,
+        promote="default",
+        promoted=("grad_x", "grad_glu", "x", "dgrad_glu", "dx"),
+        dims="dim",
+    ),
+    "glu_jvp": Entry(
+        "glu_jvp",
+        (Param("glu", "Tensor", True), Param("x", "Tensor", True), Param("dx", "Tensor", True),
+         Param("dim", "int", False)),
+        glu_jvp,
+        promote="default",
+        promoted=("glu", "x", "dx"),
+        dims="dim",
     ),
     "gru_cell": Entry(
         "gru_cell",
@@ -5823,6 +6073,12 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("downscale_factor", "int", False)),
         pixel_unshuffle,
     ),
+    "poisson": Entry(
+        "poisson",
+        (Param("self", "Tensor", True),),
+        poisson,
+        rng=True,
+    ),
     "polar": Entry(
         "polar",
         (Param("abs", "Tensor", True), Param("angle", "Tensor", True)),
@@ -5907,6 +6163,16 @@ ENTRIES: dict[str, Entry] = {
         randperm_generator,
         rng=True,
     ),
+    "range.step": Entry(
+        "range.step",
+        (Param("start", "Scalar", True), Param("end", "Scalar", True), Param("step", "Scalar", True),
+         Param("dtype", "ScalarType?", False)),
+        range_step,
+        promote="default",
+        promoted=("start", "end", "step"),
+        meta="fix:filled_out",
+        key_sizes=("length",),
+    ),
     "reciprocal": Entry(
         "reciprocal",
         (Param("self", "Tensor", True),),
@@ -5973,6 +6239,14 @@ ENTRIES: dict[str, Entry] = {
         remainder_Tensor,
         promote="default",
         promoted=("self", "other"),
+        structured=True,
+    ),
+    "renorm": Entry(
+        "renorm",
+        (Param("self", "Tensor", True), Param("p", "Scalar", False), Param("dim", "int", False),
+         Param("maxnorm", "Scalar", True)),
+        renorm,
+        dims="dim",
         structured=True,
     ),
     "repeat": Entry(
@@ -6053,6 +6327,13 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self",),
         structured=True,
+    ),
+    "rrelu_with_noise_": Entry(
+        "rrelu_with_noise_",
+        (Param("self", "Tensor", True), Param("noise", "Tensor", True), Param("lower", "Scalar", True),
+         Param("upper", "Scalar", True), Param("training", "bool", False)),
+        rrelu_with_noise_,
+        rng=True,
     ),
     "rsqrt": Entry(
         "rsqrt",
@@ -6938,6 +7219,12 @@ OVERLOADS: dict[str, str] = {
     "_adaptive_avg_pool3d.out": "_adaptive_avg_pool3d",
     "_adaptive_avg_pool3d_backward": "_adaptive_avg_pool3d_backward",
     "_adaptive_avg_pool3d_backward.out": "_adaptive_avg_pool3d_backward",
+    "_add_relu.Scalar": "_add_relu.Scalar",
+    "_add_relu.Scalar_out": "_add_relu.Scalar",
+    "_add_relu_.Scalar": "_add_relu.Scalar",
+    "_add_relu.Tensor": "_add_relu.Tensor",
+    "_add_relu.out": "_add_relu.Tensor",
+    "_add_relu_.Tensor": "_add_relu.Tensor",
     "_addmm_activation": "_addmm_activation",
     "_addmm_activation.out": "_addmm_activation",
     "_aminmax": "_aminmax",
@@ -6952,12 +7239,20 @@ OVERLOADS: dict[str, str] = {
     "_amp_update_scale_": "_amp_update_scale_",
     "_assert_async": "_assert_async",
     "_assert_async.msg": "_assert_async.msg",
+    "_cdist_backward": "_cdist_backward",
+    "_cdist_backward.out": "_cdist_backward",
+    "_cdist_forward": "_cdist_forward",
+    "_cdist_forward.out": "_cdist_forward",
     "_cholesky_solve_helper": "_cholesky_solve_helper",
     "_cholesky_solve_helper.out": "_cholesky_solve_helper",
     "_compute_linear_combination": "_compute_linear_combination",
     "_compute_linear_combination.out": "_compute_linear_combination",
     "_conj_physical": "_conj_physical",
     "_conj_physical.out": "_conj_physical",
+    "_cummax_helper": "_cummax_helper",
+    "_cummin_helper": "_cummin_helper",
+    "_dirichlet_grad": "_dirichlet_grad",
+    "_dirichlet_grad.out": "_dirichlet_grad",
     "_fft_c2c": "_fft_c2c",
     "_fft_c2c.out": "_fft_c2c",
     "_fft_c2r": "_fft_c2r",
@@ -7241,10 +7536,20 @@ OVERLOADS: dict[str, str] = {
     "_log_softmax_backward_data.out": "_log_softmax_backward_data",
     "_logcumsumexp": "_logcumsumexp",
     "_logcumsumexp.out": "_logcumsumexp",
+    "_masked_softmax": "_masked_softmax",
+    "_masked_softmax.out": "_masked_softmax",
+    "_masked_softmax_backward": "_masked_softmax_backward",
+    "_masked_softmax_backward.out": "_masked_softmax_backward",
     "_native_multi_head_attention": "_native_multi_head_attention",
     "_native_multi_head_attention.out": "_native_multi_head_attention",
+    "_pdist_backward": "_pdist_backward",
+    "_pdist_backward.out": "_pdist_backward",
+    "_pdist_forward": "_pdist_forward",
+    "_pdist_forward.out": "_pdist_forward",
     "_prelu_kernel": "_prelu_kernel",
     "_prelu_kernel_backward": "_prelu_kernel_backward",
+    "_sample_dirichlet": "_sample_dirichlet",
+    "_sample_dirichlet.out": "_sample_dirichlet",
     "_scaled_dot_product_fused_attention_overrideable": "_scaled_dot_product_fused_attention_overrideable",
     "_scaled_dot_product_fused_attention_overrideable_backward":
         "_scaled_dot_product_fused_attention_overrideable_backward",
@@ -7258,6 +7563,11 @@ OVERLOADS: dict[str, str] = {
     "_softmax.out": "_softmax",
     "_softmax_backward_data": "_softmax_backward_data",
     "_softmax_backward_data.out": "_softmax_backward_data",
+    "_stack": "_stack",
+    "_standard_gamma": "_standard_gamma",
+    "_standard_gamma.out": "_standard_gamma",
+    "_standard_gamma_grad": "_standard_gamma_grad",
+    "_standard_gamma_grad.out": "_standard_gamma_grad",
     "_thnn_fused_gru_cell": "_thnn_fused_gru_cell",
     "_thnn_fused_gru_cell.out": "_thnn_fused_gru_cell",
     "_thnn_fused_gru_cell_backward": "_thnn_fused_gru_cell_backward",
@@ -7389,6 +7699,8 @@ OVERLOADS: dict[str, str] = {
     "binary_cross_entropy_backward.grad_input": "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits": "binary_cross_entropy_with_logits",
     "binary_cross_entropy_with_logits.out": "binary_cross_entropy_with_logits",
+    "binomial": "binomial",
+    "binomial.out": "binomial",
     "bitwise_and.Tensor": "bitwise_and.Tensor",
     "bitwise_and.Tensor_out": "bitwise_and.Tensor",
     "bitwise_and_.Tensor": "bitwise_and.Tensor",
@@ -7409,6 +7721,8 @@ OVERLOADS: dict[str, str] = {
     "bitwise_xor_.Tensor": "bitwise_xor.Tensor",
     "bmm": "bmm",
     "bmm.out": "bmm",
+    "bucketize.Scalar": "bucketize.Scalar",
+    "bucketize.Scalar_out": "bucketize.Scalar",
     "bucketize.Tensor": "bucketize.Tensor",
     "bucketize.Tensor_out": "bucketize.Tensor",
     "cat": "cat",
@@ -7562,6 +7876,8 @@ OVERLOADS: dict[str, str] = {
     "fractional_max_pool3d.output": "fractional_max_pool3d",
     "fractional_max_pool3d_backward": "fractional_max_pool3d_backward",
     "fractional_max_pool3d_backward.grad_input": "fractional_max_pool3d_backward",
+    "frexp.Tensor": "frexp.Tensor",
+    "frexp.Tensor_out": "frexp.Tensor",
     "gather": "gather",
     "gather.out": "gather",
     "gcd": "gcd",
@@ -7587,6 +7903,10 @@ OVERLOADS: dict[str, str] = {
     "glu.out": "glu",
     "glu_backward": "glu_backward",
     "glu_backward.grad_input": "glu_backward",
+    "glu_backward_jvp": "glu_backward_jvp",
+    "glu_backward_jvp.out": "glu_backward_jvp",
+    "glu_jvp": "glu_jvp",
+    "glu_jvp.out": "glu_jvp",
     "gru_cell": "gru_cell",
     "gt.Scalar": "gt.Scalar",
     "gt.Scalar_out": "gt.Scalar",
@@ -7930,6 +8250,8 @@ OVERLOADS: dict[str, str] = {
     "pixel_shuffle.out": "pixel_shuffle",
     "pixel_unshuffle": "pixel_unshuffle",
     "pixel_unshuffle.out": "pixel_unshuffle",
+    "poisson": "poisson",
+    "poisson.out": "poisson",
     "polar": "polar",
     "polar.out": "polar",
     "polygamma": "polygamma",
@@ -7960,6 +8282,8 @@ OVERLOADS: dict[str, str] = {
     "random_.to": "random_.to",
     "randperm.generator": "randperm.generator",
     "randperm.generator_out": "randperm.generator",
+    "range.step": "range.step",
+    "range.out": "range.step",
     "reciprocal": "reciprocal",
     "reciprocal.out": "reciprocal",
     "reciprocal_": "reciprocal",
@@ -7983,6 +8307,9 @@ OVERLOADS: dict[str, str] = {
     "remainder.Tensor": "remainder.Tensor",
     "remainder.Tensor_out": "remainder.Tensor",
     "remainder_.Tensor": "remainder.Tensor",
+    "renorm": "renorm",
+    "renorm.out": "renorm",
+    "renorm_": "renorm",
     "repeat": "repeat",
     "repeat.out": "repeat",
     "replication_pad1d": "replication_pad1d",
@@ -8007,6 +8334,10 @@ OVERLOADS: dict[str, str] = {
     "round.decimals": "round.decimals",
     "round.decimals_out": "round.decimals",
     "round_.decimals": "round.decimals",
+    "rrelu_with_noise_functional": "rrelu_with_noise_",
+    "rrelu_with_noise.out": "rrelu_with_noise_",
+    "rrelu_with_noise_": "rrelu_with_noise_",
+    "rrelu_with_noise": "rrelu_with_noise_",
     "rsqrt": "rsqrt",
     "rsqrt.out": "rsqrt",
     "rsqrt_": "rsqrt",

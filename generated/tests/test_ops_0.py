@@ -15,12 +15,30 @@ class TestAdaptiveAvgPool2d(OpTest):
     overloads = ("_adaptive_avg_pool2d", "_adaptive_avg_pool2d.out")
 
 
+class TestAddReluScalar(OpTest):
+    entry = "_add_relu.Scalar"
+    aten = "_add_relu"
+    overloads = ("_add_relu.Scalar", "_add_relu.Scalar_out", "_add_relu_.Scalar")
+
+
+class TestAddReluTensor(OpTest):
+    entry = "_add_relu.Tensor"
+    aten = "_add_relu"
+    overloads = ("_add_relu.Tensor", "_add_relu.out", "_add_relu_.Tensor")
+
+
 class TestAmpForeachNonFiniteCheckAndUnscale_(OpTest):
     entry = "_amp_foreach_non_finite_check_and_unscale_"
     aten = "_amp_foreach_non_finite_check_and_unscale_"
     overloads = ("_amp_foreach_non_finite_check_and_unscale",
         "_amp_foreach_non_finite_check_and_unscale.out", "_amp_foreach_non_finite_check_and_unscale_")
     samples = "amp"
+
+
+class TestCumminHelper(OpTest):
+    entry = "_cummin_helper"
+    aten = "_cummin_helper"
+    overloads = ("_cummin_helper",)
 
 
 class TestFftC2c(OpTest):
@@ -232,10 +250,23 @@ class TestNativeMultiHeadAttention(OpTest):
     overloads = ("_native_multi_head_attention", "_native_multi_head_attention.out")
 
 
+class TestPdistForward(OpTest):
+    entry = "_pdist_forward"
+    aten = "_pdist_forward"
+    overloads = ("_pdist_forward", "_pdist_forward.out")
+
+
 class TestPreluKernelBackward(OpTest):
     entry = "_prelu_kernel_backward"
     aten = "_prelu_kernel_backward"
     overloads = ("_prelu_kernel_backward",)
+
+
+class TestSampleDirichlet(OpTest):
+    entry = "_sample_dirichlet"
+    aten = "_sample_dirichlet"
+    overloads = ("_sample_dirichlet", "_sample_dirichlet.out")
+    check = "distribution"
 
 
 class TestScaledMm(OpTest):
@@ -364,6 +395,12 @@ class TestBitwiseXorTensor(OpTest):
     overloads = ("bitwise_xor.Tensor", "bitwise_xor.Tensor_out", "bitwise_xor_.Tensor")
 
 
+class TestBucketizeScalar(OpTest):
+    entry = "bucketize.Scalar"
+    aten = "bucketize"
+    overloads = ("bucketize.Scalar", "bucketize.Scalar_out")
+
+
 class TestCholeskyInverse(OpTest):
     entry = "cholesky_inverse"
     aten = "cholesky_inverse"
@@ -474,6 +511,12 @@ class TestFractionalMaxPool2dBackward(OpTest):
     overloads = ("fractional_max_pool2d_backward", "fractional_max_pool2d_backward.grad_input")
 
 
+class TestFrexpTensor(OpTest):
+    entry = "frexp.Tensor"
+    aten = "frexp"
+    overloads = ("frexp.Tensor", "frexp.Tensor_out")
+
+
 class TestGlu(OpTest):
     entry = "glu"
     aten = "glu"
@@ -515,6 +558,7 @@ class TestIgammac(OpTest):
     entry = "igammac"
     aten = "igammac"
     overloads = ("igammac", "igammac.out", "igammac_")
+    tol = {"f32": {"rtol": 1e-05, "atol": 1e-05}}
 
 
 class TestIndexFillIntTensor(OpTest):
@@ -757,6 +801,14 @@ class TestRemainderScalarTensor(OpTest):
     overloads = ("remainder.Scalar_Tensor", "remainder.Scalar_Tensor_out")
 
 
+class TestRenorm(OpTest):
+    entry = "renorm"
+    aten = "renorm"
+    overloads = ("renorm", "renorm.out", "renorm_")
+    checks = ("renorm_maxnorm",)
+    numbers = {"maxnorm": ()}
+
+
 class TestReplicationPad1dBackward(OpTest):
     entry = "replication_pad1d_backward"
     aten = "replication_pad1d_backward"
@@ -773,6 +825,14 @@ class TestRoll(OpTest):
     entry = "roll"
     aten = "roll"
     overloads = ("roll", "roll.out")
+
+
+class TestRreluWithNoise_(OpTest):
+    entry = "rrelu_with_noise_"
+    aten = "rrelu_with_noise_"
+    overloads = ("rrelu_with_noise_functional", "rrelu_with_noise.out", "rrelu_with_noise_",
+        "rrelu_with_noise")
+    check = "distribution"
 
 
 class TestScatterReduceTwo(OpTest):

@@ -35,6 +35,12 @@ class TestAssertAsyncMsg(OpTest):
     samples = "assertion"
 
 
+class TestCdistForward(OpTest):
+    entry = "_cdist_forward"
+    aten = "_cdist_forward"
+    overloads = ("_cdist_forward", "_cdist_forward.out")
+
+
 class TestConjPhysical(OpTest):
     entry = "_conj_physical"
     aten = "_conj_physical"
@@ -206,6 +212,12 @@ class TestSoftmax(OpTest):
     entry = "_softmax"
     aten = "_softmax"
     overloads = ("_softmax", "_softmax.out")
+
+
+class TestStack(OpTest):
+    entry = "_stack"
+    aten = "_stack"
+    overloads = ("_stack",)
 
 
 class TestThnnFusedLstmCell(OpTest):
@@ -393,6 +405,12 @@ class TestGeqrf(OpTest):
     aten = "geqrf"
     overloads = ("geqrf", "geqrf.a")
     check = "invariants"
+
+
+class TestGluBackwardJvp(OpTest):
+    entry = "glu_backward_jvp"
+    aten = "glu_backward_jvp"
+    overloads = ("glu_backward_jvp", "glu_backward_jvp.out")
 
 
 class TestHardshrinkBackward(OpTest):
@@ -651,6 +669,13 @@ class TestNormalFloatTensor(OpTest):
     entry = "normal.float_Tensor"
     aten = "normal"
     overloads = ("normal.float_Tensor", "normal.float_Tensor_out")
+    check = "distribution"
+
+
+class TestPoisson(OpTest):
+    entry = "poisson"
+    aten = "poisson"
+    overloads = ("poisson", "poisson.out")
     check = "distribution"
 
 

@@ -23,10 +23,22 @@ class TestAmpUpdateScale_(OpTest):
     samples = "amp"
 
 
+class TestCdistBackward(OpTest):
+    entry = "_cdist_backward"
+    aten = "_cdist_backward"
+    overloads = ("_cdist_backward", "_cdist_backward.out")
+
+
 class TestComputeLinearCombination(OpTest):
     entry = "_compute_linear_combination"
     aten = "_compute_linear_combination"
     overloads = ("_compute_linear_combination", "_compute_linear_combination.out")
+
+
+class TestCummaxHelper(OpTest):
+    entry = "_cummax_helper"
+    aten = "_cummax_helper"
+    overloads = ("_cummax_helper",)
 
 
 class TestForeachAcos(OpTest):
@@ -151,6 +163,24 @@ class TestLogcumsumexp(OpTest):
     entry = "_logcumsumexp"
     aten = "_logcumsumexp"
     overloads = ("_logcumsumexp", "_logcumsumexp.out")
+
+
+class TestMaskedSoftmax(OpTest):
+    entry = "_masked_softmax"
+    aten = "_masked_softmax"
+    overloads = ("_masked_softmax", "_masked_softmax.out")
+
+
+class TestPdistBackward(OpTest):
+    entry = "_pdist_backward"
+    aten = "_pdist_backward"
+    overloads = ("_pdist_backward", "_pdist_backward.out")
+
+
+class TestStandardGammaGrad(OpTest):
+    entry = "_standard_gamma_grad"
+    aten = "_standard_gamma_grad"
+    overloads = ("_standard_gamma_grad", "_standard_gamma_grad.out")
 
 
 class TestThnnFusedGruCell(OpTest):
@@ -653,6 +683,15 @@ class TestRandomTo(OpTest):
     check = "distribution"
     checks = ("random_from_to",)
     numbers = {"to": ()}
+
+
+class TestRangeStep(OpTest):
+    entry = "range.step"
+    aten = "range"
+    overloads = ("range.step", "range.out")
+    checks = ("arange_bounds",)
+    numbers = {"start": (), "end": (), "step": (1,)}
+    sizes = {"length": "floor((end - start) / step) + 1"}
 
 
 class TestReflectionPad1dBackward(OpTest):

@@ -35,6 +35,12 @@ class TestCholeskySolveHelper(OpTest):
     overloads = ("_cholesky_solve_helper", "_cholesky_solve_helper.out")
 
 
+class TestDirichletGrad(OpTest):
+    entry = "_dirichlet_grad"
+    aten = "_dirichlet_grad"
+    overloads = ("_dirichlet_grad", "_dirichlet_grad.out")
+
+
 class TestFftC2r(OpTest):
     entry = "_fft_c2r"
     aten = "_fft_c2r"
@@ -225,6 +231,12 @@ class TestLinalgSvd(OpTest):
     check = "invariants"
 
 
+class TestMaskedSoftmaxBackward(OpTest):
+    entry = "_masked_softmax_backward"
+    aten = "_masked_softmax_backward"
+    overloads = ("_masked_softmax_backward", "_masked_softmax_backward.out")
+
+
 class TestSegmentReduceBackward(OpTest):
     entry = "_segment_reduce_backward"
     aten = "_segment_reduce_backward"
@@ -235,6 +247,13 @@ class TestSoftmaxBackwardData(OpTest):
     entry = "_softmax_backward_data"
     aten = "_softmax_backward_data"
     overloads = ("_softmax_backward_data", "_softmax_backward_data.out")
+
+
+class TestStandardGamma(OpTest):
+    entry = "_standard_gamma"
+    aten = "_standard_gamma"
+    overloads = ("_standard_gamma", "_standard_gamma.out")
+    check = "distribution"
 
 
 class TestThnnFusedLstmCellBackwardImpl(OpTest):
@@ -303,6 +322,13 @@ class TestAvgPool3dBackward(OpTest):
     entry = "avg_pool3d_backward"
     aten = "avg_pool3d_backward"
     overloads = ("avg_pool3d_backward", "avg_pool3d_backward.grad_input")
+
+
+class TestBinomial(OpTest):
+    entry = "binomial"
+    aten = "binomial"
+    overloads = ("binomial", "binomial.out")
+    check = "distribution"
 
 
 class TestBmm(OpTest):
@@ -419,6 +445,12 @@ class TestGluBackward(OpTest):
     overloads = ("glu_backward", "glu_backward.grad_input")
 
 
+class TestGluJvp(OpTest):
+    entry = "glu_jvp"
+    aten = "glu_jvp"
+    overloads = ("glu_jvp", "glu_jvp.out")
+
+
 class TestHardshrink(OpTest):
     entry = "hardshrink"
     aten = "hardshrink"
@@ -459,6 +491,7 @@ class TestIgamma(OpTest):
     entry = "igamma"
     aten = "igamma"
     overloads = ("igamma", "igamma.out", "igamma_")
+    tol = {"f32": {"rtol": 1e-05, "atol": 1e-05}}
 
 
 class TestIm2col(OpTest):

@@ -21,6 +21,10 @@ _CONVOLUTIONS = (
 )
 
 OPINFOS: dict[str, tuple[str, ...]] = {
+    "_cdist_backward": ("cdist",),
+    "_cdist_forward": ("cdist",),
+    "_pdist_backward": ("nn.functional.pdist",),
+    "_pdist_forward": ("nn.functional.pdist",),
     "_adaptive_avg_pool2d": ("nn.functional.adaptive_avg_pool2d",),
     "_adaptive_avg_pool2d_backward": ("nn.functional.adaptive_avg_pool2d",),
     "_adaptive_avg_pool3d": ("nn.functional.adaptive_avg_pool3d",),
@@ -50,6 +54,7 @@ OPINFOS: dict[str, tuple[str, ...]] = {
     "_scaled_dot_product_fused_attention_overrideable_backward": ("nn.functional.scaled_dot_product_attention",),
     "_softmax": ("softmax",),
     "_softmax_backward_data": ("softmax",),
+    "_stack": ("stack",),
     "_to_copy": ("to",),
     "_unique": ("unique",),
     "_unique2": ("unique",),
@@ -107,6 +112,7 @@ for _mode, _ops in {
 STAND_INS: dict[str, tuple[str, ...]] = {
     "_index_put_impl_": ("index_put", "index_put_"),
     "_logcumsumexp": ("logcumsumexp",),
+    "_stack": ("stack",),
     "_unique": ("_unique2",),
 }
 
@@ -119,9 +125,23 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
     attention = (small((12, 4)), small(12), small((4, 4)), small(4))
     norms_and_mlp = (*(small(4) for _ in range(4)), small((8, 4)), small(8), small((4, 8)), small(4))
     ascending = torch.arange(7).to(dtype)
+    indices = torch.zeros(3, 4, dtype=torch.int64)
     calls: dict[str, list[Arguments]] = {
         "_cholesky_solve_helper": [((tensor((2, 4, 3)), tensor((2, 4, 4)).tril(), False), {}), ((tensor((4, 1)), tensor((4, 4)).triu(), True), {})],
         "_compute_linear_combination": [((tensor((3, 4, 2)), tensor((5, 3))), {})],
+        "_add_relu.Tensor": [((small((3, 4)), small((3, 4))), {"alpha": 2}), ((small((3, 4)), small((4,))), {})],
+        "_add_relu.Scalar": [((small((3, 4)), 0.25), {}), ((small((3, 4)), 0.25, 2), {})],
+        "_cummax_helper": [((tensor((3, 4)), tensor((3, 4)), indices, dim), {}) for dim in (0, 1)],
+        "_cummin_helper": [((tensor((3, 4)), tensor((3, 4)), indices, dim), {}) for dim in (0, 1)],
+        "bucketize.Scalar": [
+            ((3, ascending), {}),
+            ((2, ascending), {"right": True}),
+            ((9, ascending), {"out_int32": True}),
+        ],
+        "range.step": [
+            ((1.0, 4.0, 0.7 if dtype.is_floating_point else 2), {"dtype": dtype}),
+            ((4, -3, -2), {"dtype": dtype}),
+        ],
         "_foreach_addcdiv.Tensor": [((*lists, tensor((3,))), {})],
         "_foreach_addcmul.Tensor": [((*lists, tensor((3,))), {})],
         "_foreach_mm": [(([tensor((2, 3)), tensor((4, 1))], [tensor((3, 2)), tensor((1, 3))]), {})],
@@ -141,7 +161,39 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
             ((torch.tensor([[1, 1, 1, 3], [0, 0, 2, 3]]).to(dtype), 1, True, True), {}),
         ],
     }
-    return calls.get(entry, [])
+    return (calls | _of_floats(dtype)).get(entry, [])
+
+
+def _of_floats(dtype: torch.dtype) -> dict[str, list[Arguments]]:
+    if not dtype.is_floating_point:
+        return {}
+    tensor = partial(make_tensor, device="cpu", dtype=dtype, low=1, high=5)
+    small = partial(make_tensor, device="cpu", dtype=dtype, low=-0.5, high=0.5)
+    share = torch.linspace(0.01, 0.99, 300).to(dtype)
+    scores, mask = small((2, 2, 3, 3)), torch.eye(3, dtype=torch.bool)
+    x = small(4, 6)
+    return {
+        "_dirichlet_grad": [
+            ((share, tensor((300,)) * scale, tensor((300,)) * scale * 6), {}) for scale in (1, 0.1, 20)
+        ],
+        "_standard_gamma_grad": [
+            ((tensor((300,)) * scale, share * most), {}) for scale, most in ((1, 8), (9, 90), (0.1, 1))
+        ],
+        "_masked_softmax": [  # the CPU differentiates those of the whole shape only
+            ((scores, mask.expand(2, 2, 3, 3), -1, 2), {}),
+            ((scores, mask[:2], -1, 1), {}),
+            ((scores, mask.expand(2, 2, 3, 3), 1), {}),
+            ((scores, mask, 3, 0), {}),
+        ],
+        "_masked_softmax_backward": [
+            ((scores, scores.softmax(dim), mask.expand(2, 2, 3, 3), dim), {}) for dim in (-1, 1)
+        ],
+        "glu_backward_jvp": [
+            ((torch.ops.aten.glu_backward(grad, x, 1), grad, x, small(4, 3), small(4, 6), 1), {})
+            for grad in [small(4, 3)]
+        ],
+        "glu_jvp": [((torch.nn.functional.glu(x, dim), x, small(4, 6), dim), {}) for dim in (0, -1)],
+    }
 
 
 def functions(entry: str, dtype: torch.dtype) -> list[tuple[Callable, tuple]]:
@@ -190,6 +242,15 @@ def random(entry: str, dtype: torch.dtype) -> list[Arguments]:
     factory = {"dtype": dtype, "device": torch.device("cpu")}
     half = torch.full((MANY,), 0.5, dtype=dtype)
     calls: dict[str, list[Arguments]] = {
+        "_sample_dirichlet": [((torch.full((MANY, 3), 0.7, dtype=dtype),), {})],
+        "_standard_gamma": [((torch.full((MANY,), alpha, dtype=dtype),), {}) for alpha in (0.3, 2.5, 50.0)],
+        "binomial": [
+            ((torch.full((MANY,), count, dtype=dtype), torch.full((MANY,), p, dtype=dtype)), {})
+            for count, p in ((10.0, 0.3), (100.0, 0.8), (1e5, 0.4))
+        ],
+        "rrelu_with_noise_": [
+            ((torch.full((MANY,), -2.0, dtype=dtype), torch.zeros(MANY, dtype=dtype), 0.1, 0.4, True), {})
+        ],
         "bernoulli": [((half,), {})],
         "bernoulli.p": [((empty, 0.3), {})],
         "bernoulli_.Tensor": [((empty, torch.full((MANY,), 0.3)), {})],
@@ -205,7 +266,7 @@ def random(entry: str, dtype: torch.dtype) -> list[Arguments]:
         "normal.float_Tensor": [((1.0, half), {})],
         "normal_functional": [((empty, 1.0, 2.0), {})],
         "normal_": [((empty, 1.0, 2.0), {})],
-        "poisson": [((torch.full((MANY,), 3.0, dtype=dtype),), {})],
+        "poisson": [((torch.full((MANY,), rate, dtype=dtype),), {}) for rate in (0.5, 3.0, 40.0, 1e6)],
         "rand": [(([MANY],), factory)],
         "randint": [((10, [MANY]), factory)],
         "randint.low": [((-5, 10, [MANY]), factory)],

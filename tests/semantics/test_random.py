@@ -168,12 +168,7 @@ DISTRIBUTIONS = {
 
 
 MISSING = {
-    **dict.fromkeys(("Gamma, small", "Gamma, large", "StudentT", "NegativeBinomial", "gamma"), "_standard_gamma"),
-    **dict.fromkeys(("Beta", "Dirichlet", "LKJCholesky", "dirichlet"), "_sample_dirichlet"),
-    **dict.fromkeys(("Poisson, small", "Poisson, large", "poisson"), "poisson"),
-    **dict.fromkeys(("Binomial, small", "Binomial, large"), "binomial"),
     "MultivariateNormal": "linalg_cholesky_ex",
-    "rrelu": "rrelu_with_noise",
     "init.orthogonal_": "linalg_qr",
 }
 

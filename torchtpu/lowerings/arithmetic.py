@@ -169,3 +169,10 @@ def cross(self: Array, other: Array, dim: int) -> Array:
     rank = max(self.ndim, other.ndim)
     axes = [array.ndim - rank + dim for array in (self, other)]
     return jnp.cross(self, other, axisa=axes[0], axisb=axes[1], axisc=dim)
+
+
+def add_relu(self: Array, other: Array, alpha: Scalar) -> Array:
+    """Between 0 and the largest number, infinities included; nan gives 0."""
+    total = add(self, other, alpha)
+    limits = jnp.finfo(total.dtype) if jnp.issubdtype(total.dtype, jnp.inexact) else jnp.iinfo(total.dtype)
+    return where(total > 0, jnp.minimum(total, limits.max), 0)

@@ -19,7 +19,11 @@ _TWO_OVER_PI = 2 / math.pi
 def j0(self: Array) -> Array:
     x = jnp.abs(self)
     square = x * x
-    small = (square - 5.78318596294678452118) * (square - 30.4712623436620863991) * ratio(tables.J0, tables.J0_BELOW, square)
+    small = (
+        (square - 5.78318596294678452118)
+        * (square - 30.4712623436620863991)
+        * ratio(tables.J0, tables.J0_BELOW, square)
+    )
     small = where(x < 1e-5, 1 - square / 4, small)
     even, odd = _amplitudes_0(x)
     return where(x <= 5, small, _wave(x, even, odd, jnp.cos, lambda angle: -jnp.sin(angle), math.pi / 4))
@@ -28,7 +32,12 @@ def j0(self: Array) -> Array:
 def j1(self: Array) -> Array:
     x = jnp.abs(self)
     square = x * x
-    small = ratio(tables.J1, tables.J1_BELOW, square) * x * (square - 14.6819706421238932572) * (square - 49.2184563216946036703)
+    small = (
+        ratio(tables.J1, tables.J1_BELOW, square)
+        * x
+        * (square - 14.6819706421238932572)
+        * (square - 49.2184563216946036703)
+    )
     even, odd = _amplitudes_1(x)
     value = where(x <= 5, small, _wave(x, even, odd, jnp.cos, lambda angle: -jnp.sin(angle), 3 * math.pi / 4))
     return where(self < 0, -value, value)

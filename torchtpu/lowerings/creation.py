@@ -81,3 +81,8 @@ def triu(self: Array, diagonal: int) -> Array:
 
 def _column_minus_row(shape: tuple[int, ...]) -> Array:
     return lax.broadcasted_iota(jnp.int32, shape, 1) - lax.broadcasted_iota(jnp.int32, shape, 0)
+
+
+def range_with_end(start: Scalar, end: Scalar, step: Scalar, dtype: Any, length: int) -> Array:
+    """As arange, with the end."""
+    return arange(start, end, step, dtype, length)

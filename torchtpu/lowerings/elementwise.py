@@ -124,3 +124,10 @@ def erfinv(self: Array) -> Array:
         missing = where(size > 0.5, lax.erfc(value) - (1 - size), size - lax.erf(value))
         value = where(size < 1, value + missing / slope, value)
     return jnp.copysign(value, self)
+
+
+def frexp(self: Array) -> tuple[Array, Array]:
+    """What is not finite has exponent 0."""
+    mantissa, exponent = jnp.frexp(self)
+    finite = jnp.isfinite(self)
+    return where(finite, mantissa, self), where(finite, exponent, 0).astype(jnp.int32)

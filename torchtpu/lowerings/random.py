@@ -6,6 +6,7 @@ from jax import Array
 
 from torchtpu.lowerings.checked import Checked, checked
 from torchtpu.lowerings.opmath import opmath, opmath_dtype
+from torchtpu.lowerings.promotion import Scalar
 
 
 def uniform(key: Array, self: Array, from_: Array, to: Array) -> Array:
@@ -112,3 +113,49 @@ def multinomial(key: Array, self: Array, num_samples: int, replacement: bool) ->
     else:
         _, drawn = jax.lax.top_k(logits + jax.random.gumbel(key, logits.shape, logits.dtype), num_samples)
     return checked(drawn.astype(jnp.int64), valid)
+
+
+def standard_gamma(key: Array, self: Array) -> Array:
+    """At least the smallest normal number, since torch's distributions take logarithms."""
+    drawn = jax.random.gamma(key, opmath(self), dtype=opmath_dtype(self.dtype))
+    return jnp.maximum(drawn.astype(self.dtype), jnp.finfo(self.dtype).tiny)
+
+
+def sample_dirichlet(key: Array, self: Array) -> Array:
+    """Gamma numbers divided by their sum, as logarithms: those of a small `self` are too small for numbers."""
+    drawn = jax.random.loggamma(key, opmath(self), dtype=opmath_dtype(self.dtype))
+    limits = jnp.finfo(self.dtype)
+    largest = jnp.asarray(1 - float(limits.epsneg), self.dtype)
+    return jnp.clip(jax.nn.softmax(drawn, axis=-1).astype(self.dtype), limits.tiny, largest)
+
+
+_MANY = 1e7  # events, of which a normal distribution tells as much as float32 can
+
+
+def poisson(key: Array, self: Array) -> Checked:
+    rate = opmath(self)
+    few = jax.random.poisson(key, jnp.clip(rate, 0, _MANY), dtype=jnp.int32).astype(rate.dtype)
+    many = jnp.round(rate + jnp.sqrt(rate) * jax.random.normal(key, rate.shape, rate.dtype))
+    drawn = jnp.where(rate > _MANY, many, few)
+    return checked(drawn.astype(self.dtype), jnp.all(rate >= 0))
+
+
+def binomial(key: Array, count: Array, prob: Array) -> Array:
+    """Counts that are not whole count as the whole number below; nothing comes of less than one trial."""
+    count, prob = jnp.broadcast_arrays(count, prob)
+    dtype = opmath_dtype(count.dtype)
+    tries, p = jnp.maximum(count.astype(dtype), 0), jnp.clip(prob.astype(dtype), 0, 1)
+    drawn = jax.random.binomial(key, tries, p, dtype=dtype)
+    return jnp.where(jnp.isnan(prob), jnp.nan, drawn).astype(count.dtype)
+
+
+def rrelu_with_noise(
+    key: Array, self: Array, noise: Array, lower: Scalar, upper: Scalar, training: bool
+) -> tuple[Array, Array]:
+    """Leaky ReLU whose slope is drawn for each element; `noise` becomes the slopes."""
+    if not training:
+        slope = jax.lax.convert_element_type((lower + upper) / 2, self.dtype)
+        return jnp.where(self > 0, self, self * slope), noise
+    drawn = uniform(key, opmath(self), lower, upper)
+    slopes = jnp.where(self <= 0, drawn, jnp.ones_like(drawn))
+    return (opmath(self) * slopes).astype(self.dtype), slopes.astype(noise.dtype)

@@ -10,7 +10,8 @@ from jax import Array, lax
 from jax.scipy import special
 
 from torchtpu.lowerings import sorting
-from torchtpu.lowerings.promotion import where
+from torchtpu.lowerings.opmath import opmath
+from torchtpu.lowerings.promotion import Scalar, where
 
 Dims = tuple[int, ...] | int | None
 
@@ -249,3 +250,13 @@ def _shape(x: Array, dim: Dims, keepdim: bool) -> tuple[int, ...]:
     """What reducing `x` along `dim` leaves."""
     axes = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
     return tuple(1 if axis in axes else n for axis, n in enumerate(x.shape) if keepdim or axis not in axes)
+
+
+def renorm(self: Array, p: float, dim: int, maxnorm: Scalar) -> Array:
+    """Scales the slices along `dim` whose norm is larger to `maxnorm`."""
+    value = opmath(self)
+    others = tuple(axis for axis in range(self.ndim) if axis != dim)
+    norms = vector_norm(value, p, others, True, None)
+    # torch's guard against a division by zero shows in the result.
+    factor = where(norms > maxnorm, maxnorm / (norms + 1e-7), jnp.ones_like(norms))
+    return (value * factor).astype(self.dtype)

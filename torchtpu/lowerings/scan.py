@@ -34,6 +34,16 @@ def cummin(self: Array, dim: int) -> tuple[Array, Array]:
     return _running_extreme(lax.cummin, self, dim)
 
 
+def cummax_into(self: Array, values: Array, indices: Array, dim: int) -> tuple[Array, Array]:
+    del values, indices  # they are overwritten
+    return cummax(self, dim)
+
+
+def cummin_into(self: Array, values: Array, indices: Array, dim: int) -> tuple[Array, Array]:
+    del values, indices
+    return cummin(self, dim)
+
+
 def _running_extreme(scan: Callable, self: Array, dim: int) -> tuple[Array, Array]:
     """The extreme so far and the last index that reached it: a new record, an equal one, or any nan."""
     if self.dtype == jnp.bool_:  # JAX scans no truth values

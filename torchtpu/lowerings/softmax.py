@@ -42,3 +42,17 @@ def _axis(value: Array, dim: int) -> tuple[int, ...]:
 
 def _result(value: Array, self: Array, half_to_float: bool) -> Array:
     return value.astype(jnp.float32 if half_to_float else self.dtype)
+
+
+def masked_softmax(self: Array, mask: Array, dim: int | None, mask_type: int | None) -> Array:
+    """Without the elements that the mask names. It has the shape of `self`, or, as of attention scores [B, heads, L, L],
+    [L, L] (type 0) or [B, L] (type 1)."""
+    if mask_type == 1:
+        mask = mask.reshape(mask.shape[0], *[1] * (self.ndim - 2), mask.shape[1])
+    dim = self.ndim - 1 if dim is None else dim % max(self.ndim, 1)
+    return softmax(jnp.where(mask, jnp.full_like(self, -jnp.inf), self), dim, False)
+
+
+def masked_softmax_backward(grad_output: Array, output: Array, mask: Array, dim: int | None) -> Array:
+    dim = output.ndim - 1 if dim is None else dim % max(output.ndim, 1)
+    return jnp.where(mask, jnp.zeros_like(output), softmax_backward(grad_output, output, dim, output.dtype))

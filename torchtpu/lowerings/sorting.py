@@ -73,3 +73,7 @@ def bucketize(self: Array, boundaries: Array, out_int32: bool, right: bool) -> A
     if boundaries.ndim != 1:
         raise ValueError(f"boundaries have one dimension, not {boundaries.ndim}")
     return searchsorted(boundaries, self, out_int32, right, None, None)
+
+
+def bucketize_scalar(self: Scalar, boundaries: Array, out_int32: bool, right: bool) -> Array:
+    return bucketize(cast(self, boundaries.dtype), boundaries, out_int32, right)

@@ -79,13 +79,10 @@ class Call:
         return next(argument for argument in self.arguments if argument.name == name)
 
     def written_arguments(self) -> list[Argument]:
-        """Those that the schema marks as written, in its order, then those that only the entry knows of.
-
-        An out= comes first: it stands for what the author returns, or writes to `self`, before everything else.
-        """
+        """Those that the schema marks as written, an out= first, then those that only the entry knows of."""
         schema = {a.name for a in self.op._schema.arguments if a.alias_info is not None and a.alias_info.is_write}
         marked = [argument for argument in self.arguments if argument.name in schema]
-        marked.sort(key=lambda argument: not argument.is_out)
+        marked.sort(key=lambda argument: not argument.is_out)  # an out= stands for a return
         return marked + [self.argument(name) for name in self.entry.mutates if name not in schema]
 
     def asked_dtype(self) -> torch.dtype | None:
