@@ -43,6 +43,15 @@ const std::vector<OpSpec>& specs() {
       // _cummin_helper
       {"_cummin_helper", "_cummin_helper", false, false,
        {{"self", Role::Read}, {"values", Role::Write}, {"indices", Role::Write}, {"dim", Role::Static}}},
+      // _fake_quantize_per_tensor_affine_cachemask_tensor_qparams
+      {"_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+       "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", false, false, {{"self", Role::Read},
+       {"scale", Role::Read}, {"zero_point", Role::Read}, {"fake_quant_enabled", Role::Read},
+       {"quant_min", Role::Static}, {"quant_max", Role::Static}}},
+      {"_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out",
+       "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", false, false, {{"self", Role::Read},
+       {"scale", Role::Read}, {"zero_point", Role::Read}, {"fake_quant_enabled", Role::Read},
+       {"quant_min", Role::Static}, {"quant_max", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
       // _fft_c2c
       {"_fft_c2c", "_fft_c2c", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"normalization", Role::Static}, {"forward", Role::Static}}},

@@ -323,6 +323,20 @@ const std::vector<OpSpec>& specs() {
       {"eye", "eye", false, false, {{"n", Role::Static}, {"dtype", Role::Static}, {"layout", Role::Ignored},
        {"device", Role::Ignored}, {"pin_memory", Role::Ignored}}},
       {"eye.out", "eye", false, false, {{"n", Role::Static}, {"out", Role::Write}}},
+      // fake_quantize_per_channel_affine_cachemask
+      {"fake_quantize_per_channel_affine_cachemask", "fake_quantize_per_channel_affine_cachemask", false, false,
+       {{"self", Role::Read}, {"scale", Role::Read}, {"zero_point", Role::Read}, {"axis", Role::Static},
+       {"quant_min", Role::Static}, {"quant_max", Role::Static}}},
+      {"fake_quantize_per_channel_affine_cachemask.out", "fake_quantize_per_channel_affine_cachemask", false, false,
+       {{"self", Role::Read}, {"scale", Role::Read}, {"zero_point", Role::Read}, {"axis", Role::Static},
+       {"quant_min", Role::Static}, {"quant_max", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
+      // fake_quantize_per_tensor_affine_cachemask
+      {"fake_quantize_per_tensor_affine_cachemask", "fake_quantize_per_tensor_affine_cachemask", false, false,
+       {{"self", Role::Read}, {"scale", Role::Traced}, {"zero_point", Role::Static}, {"quant_min", Role::Static},
+       {"quant_max", Role::Static}}},
+      {"fake_quantize_per_tensor_affine_cachemask.out", "fake_quantize_per_tensor_affine_cachemask", false, false,
+       {{"self", Role::Read}, {"scale", Role::Traced}, {"zero_point", Role::Static}, {"quant_min", Role::Static},
+       {"quant_max", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
       // fill.Tensor
       {"fill.Tensor", "fill.Tensor", false, false, {{"self", Role::Read}, {"value", Role::Read}}},
       {"fill.Tensor_out", "fill.Tensor", false, false,

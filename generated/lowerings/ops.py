@@ -19,6 +19,7 @@ from torchtpu.lowerings import distance as distance_family
 from torchtpu.lowerings import dropout as dropout_family
 from torchtpu.lowerings import elementwise as elementwise_family
 from torchtpu.lowerings import embedding as embedding_family
+from torchtpu.lowerings import fake_quantize as fake_quantize_family
 from torchtpu.lowerings import foreach as foreach_family
 from torchtpu.lowerings import fourier as fourier_family
 from torchtpu.lowerings import gamma as gamma_family
@@ -196,6 +197,13 @@ def _cummin_helper(self, values, indices, dim):
 def _dirichlet_grad(x, alpha, total):
     # _dirichlet_grad
     return reparameterized_family.dirichlet_grad(x=x, alpha=alpha, total=total)
+
+
+def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(self, scale, zero_point, fake_quant_enabled, quant_min,
+    quant_max):
+    # _fake_quantize_per_tensor_affine_cachemask_tensor_qparams
+    return fake_quantize_family.per_tensor_if_enabled(self=self, scale=scale, zero_point=zero_point,
+        fake_quant_enabled=fake_quant_enabled, quant_min=quant_min, quant_max=quant_max)
 
 
 def _fft_c2c(self, dim, normalization, forward):
@@ -1445,6 +1453,18 @@ def eye(n, dtype):
 def eye_m(n, m, dtype):
     # eye.m
     return creation_family.eye_m(n=n, m=m, dtype=dtype)
+
+
+def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, quant_max):
+    # fake_quantize_per_channel_affine_cachemask
+    return fake_quantize_family.per_channel(self=self, scale=scale, zero_point=zero_point, axis=axis,
+        quant_min=quant_min, quant_max=quant_max)
+
+
+def fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max):
+    # fake_quantize_per_tensor_affine_cachemask
+    return fake_quantize_family.per_tensor(self=self, scale=scale, zero_point=zero_point, quant_min=quant_min,
+        quant_max=quant_max)
 
 
 def fill_Scalar(self, value):
@@ -3276,6 +3296,13 @@ ENTRIES: dict[str, Entry] = {
         (Param("x", "Tensor", True), Param("alpha", "Tensor", True), Param("total", "Tensor", True)),
         _dirichlet_grad,
     ),
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": Entry(
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+        (Param("self", "Tensor", True), Param("scale", "Tensor", True), Param("zero_point", "Tensor", True),
+         Param("fake_quant_enabled", "Tensor", True), Param("quant_min", "int", False),
+         Param("quant_max", "int", False)),
+        _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+    ),
     "_fft_c2c": Entry(
         "_fft_c2c",
         (Param("self", "Tensor", True), Param("dim", "int[]", False), Param("normalization", "int", False),
@@ -4803,6 +4830,18 @@ ENTRIES: dict[str, Entry] = {
         "eye.m",
         (Param("n", "int", False), Param("m", "int", False), Param("dtype", "ScalarType?", False)),
         eye_m,
+    ),
+    "fake_quantize_per_channel_affine_cachemask": Entry(
+        "fake_quantize_per_channel_affine_cachemask",
+        (Param("self", "Tensor", True), Param("scale", "Tensor", True), Param("zero_point", "Tensor", True),
+         Param("axis", "int", False), Param("quant_min", "int", False), Param("quant_max", "int", False)),
+        fake_quantize_per_channel_affine_cachemask,
+    ),
+    "fake_quantize_per_tensor_affine_cachemask": Entry(
+        "fake_quantize_per_tensor_affine_cachemask",
+        (Param("self", "Tensor", True), Param("scale", "float", True), Param("zero_point", "int", False),
+         Param("quant_min", "int", False), Param("quant_max", "int", False)),
+        fake_quantize_per_tensor_affine_cachemask,
     ),
     "fill.Scalar": Entry(
         "fill.Scalar",
@@ -7253,6 +7292,10 @@ OVERLOADS: dict[str, str] = {
     "_cummin_helper": "_cummin_helper",
     "_dirichlet_grad": "_dirichlet_grad",
     "_dirichlet_grad.out": "_dirichlet_grad",
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams":
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out":
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "_fft_c2c": "_fft_c2c",
     "_fft_c2c.out": "_fft_c2c",
     "_fft_c2r": "_fft_c2r",
@@ -7844,6 +7887,10 @@ OVERLOADS: dict[str, str] = {
     "eye.out": "eye",
     "eye.m": "eye.m",
     "eye.m_out": "eye.m",
+    "fake_quantize_per_channel_affine_cachemask": "fake_quantize_per_channel_affine_cachemask",
+    "fake_quantize_per_channel_affine_cachemask.out": "fake_quantize_per_channel_affine_cachemask",
+    "fake_quantize_per_tensor_affine_cachemask": "fake_quantize_per_tensor_affine_cachemask",
+    "fake_quantize_per_tensor_affine_cachemask.out": "fake_quantize_per_tensor_affine_cachemask",
     "fill.Scalar": "fill.Scalar",
     "fill.Scalar_out": "fill.Scalar",
     "fill_.Scalar": "fill.Scalar",

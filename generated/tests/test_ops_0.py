@@ -41,6 +41,14 @@ class TestCumminHelper(OpTest):
     overloads = ("_cummin_helper",)
 
 
+class TestFakeQuantizePerTensorAffineCachemaskTensorQparams(OpTest):
+    entry = "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+    aten = "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+    overloads = ("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out")
+    samples = "quantized"
+
+
 class TestFftC2c(OpTest):
     entry = "_fft_c2c"
     aten = "_fft_c2c"

@@ -367,6 +367,22 @@ class TestEye(OpTest):
     overloads = ("eye", "eye.out")
 
 
+class TestFakeQuantizePerChannelAffineCachemask(OpTest):
+    entry = "fake_quantize_per_channel_affine_cachemask"
+    aten = "fake_quantize_per_channel_affine_cachemask"
+    overloads = ("fake_quantize_per_channel_affine_cachemask",
+        "fake_quantize_per_channel_affine_cachemask.out")
+    samples = "quantized"
+
+
+class TestFakeQuantizePerTensorAffineCachemask(OpTest):
+    entry = "fake_quantize_per_tensor_affine_cachemask"
+    aten = "fake_quantize_per_tensor_affine_cachemask"
+    overloads = ("fake_quantize_per_tensor_affine_cachemask",
+        "fake_quantize_per_tensor_affine_cachemask.out")
+    samples = "quantized"
+
+
 class TestFillTensor(OpTest):
     entry = "fill.Tensor"
     aten = "fill"

@@ -431,3 +431,20 @@ def assertion(entry: str, dtype: torch.dtype) -> list[Arguments]:
     message = ["it does not hold"] if ".msg" in entry else []
     token = [torch.rand(2)] if "functional" in entry else []
     return [((value.to(dtype), *message, *token), {}) for value in (torch.tensor(1), torch.tensor([[3]]))]
+
+
+def quantized(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Numbers within the grid and beyond both of its ends."""
+    if not dtype.is_floating_point:
+        return []
+    numbers = make_tensor((4, 6), device="cpu", dtype=dtype, low=-40, high=40)
+    scales, points = torch.tensor([0.1, 0.25, 0.5, 1.0]), torch.tensor([0, 3, -5, 10], dtype=torch.int32)
+    one = torch.tensor([0.25]), torch.tensor([3], dtype=torch.int32)
+    calls: dict[str, list[Arguments]] = {
+        "fake_quantize_per_tensor_affine_cachemask": [((numbers, 0.25, 3, -128, 127), {}), ((numbers, 0.1, 0, 0, 255), {})],
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": [
+            ((numbers, *one, torch.tensor([on]), -128, 127), {}) for on in (1, 0)
+        ],
+        "fake_quantize_per_channel_affine_cachemask": [((numbers, scales, points, 0, -128, 127), {})],
+    }
+    return calls[entry]
