@@ -611,7 +611,7 @@ class TestLinalgEigvals(OpTest):
     entry = "linalg_eigvals"
     aten = "linalg_eigvals"
     overloads = ("linalg_eigvals.out",)
-    xfail = {"lowering_ran": "only its out= comes here"}
+    tol = {"c64": 1e-05}
     check = "invariants"
 
 
@@ -631,12 +631,14 @@ class TestLinalgLdlSolve(OpTest):
     entry = "linalg_ldl_solve"
     aten = "linalg_ldl_solve"
     overloads = ("linalg_ldl_solve", "linalg_ldl_solve.out")
+    xfail = {"noncontiguous": "one row for all of them makes no factors"}
 
 
 class TestLinalgMatrixExp(OpTest):
     entry = "linalg_matrix_exp"
     aten = "linalg_matrix_exp"
     overloads = ("linalg_matrix_exp", "linalg_matrix_exp.out")
+    xfail = {'values/bf16': "the CPU's are numbers of 1e30 or nan; the device's are within 0.004 of float64"}
     samples = "small_matrices"
 
 

@@ -221,6 +221,7 @@ class TestLinalgEigvals(OpTest):
     entry = "_linalg_eigvals"
     aten = "_linalg_eigvals"
     overloads = ("_linalg_eigvals",)
+    tol = {"c64": 1e-05}
     check = "invariants"
 
 
