@@ -5,24 +5,12 @@ TORCHTPU_TEST_DEVICE=cpu runs the tests against PyTorch's own CPU device, which 
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-import pytest
 import torch
 
 DEVICE = os.environ.get("TORCHTPU_TEST_DEVICE", "tpu")
 ON_TPU = DEVICE == "tpu"
-
-
-def without_entry(op: str) -> pytest.MarkDecorator:
-    """Marks a test of what `op` would do: it fails for now, and has to once fallbacks are errors."""
-    expected = ON_TPU and os.environ.get("TORCHTPU_FALLBACK") == "error"
-    return pytest.mark.xfail(expected, raises=NotImplementedError, reason=f"{op} has no entry in ops.yaml")
-
-
-def cases(names: Iterable[str], missing: dict[str, str]) -> list:
-    """The names as a test's parameters; `missing` says which of them need an op that has no entry."""
-    return [pytest.param(name, marks=without_entry(missing[name]) if name in missing else ()) for name in names]
 
 
 def programs() -> int:

@@ -22,7 +22,6 @@ from torch.func import (
 )
 
 from tests.compare import Failure, assert_same, assert_same_error, outcome
-from tests.device import cases
 
 
 def matrix(device: str) -> torch.Tensor:
@@ -117,10 +116,7 @@ TRANSFORMS = {
 }
 
 
-MISSING = {"vmap, linear algebra": "_linalg_solve_ex", "jacobian of an inverse": "linalg_inv_ex"}
-
-
-@pytest.mark.parametrize("name", cases(TRANSFORMS, MISSING))
+@pytest.mark.parametrize("name", TRANSFORMS)
 def test_transform(device, name) -> None:
     assert_same(TRANSFORMS[name](device), TRANSFORMS[name]("cpu"))
 

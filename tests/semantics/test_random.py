@@ -12,7 +12,7 @@ import torch.distributions as D
 import torch.nn.functional as F
 
 from tests.compare import Failure, outcome
-from tests.device import DEVICE, ON_TPU, cases, compiles
+from tests.device import DEVICE, ON_TPU, compiles
 from tests.ops.distribution import assert_alike, assert_independent, distance, largest_distance
 
 DRAWS = {
@@ -167,13 +167,7 @@ DISTRIBUTIONS = {
 }
 
 
-MISSING = {
-    "MultivariateNormal": "linalg_cholesky_ex",
-    "init.orthogonal_": "linalg_qr",
-}
-
-
-@pytest.mark.parametrize("name", cases(DISTRIBUTIONS, MISSING))
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_distribution(device, name) -> None:
     """Every number of a draw is distributed as the CPU's, and two draws have nothing to do with each other."""
 
@@ -289,7 +283,7 @@ CALLS = {
 
 
 @pytest.mark.skipif(not ON_TPU, reason="reads the state of the generator of tpu, a seed and an offset")
-@pytest.mark.parametrize("name", cases(CALLS, MISSING))
+@pytest.mark.parametrize("name", CALLS)
 def test_a_call_takes_one_block(device, name) -> None:
     generator, after = torch.tpu.get_rng_state, []
     for count in (2, 64):
@@ -351,7 +345,7 @@ MASKS = {
 }
 
 
-@pytest.mark.parametrize("name", cases(MASKS, MISSING))
+@pytest.mark.parametrize("name", MASKS)
 def test_masks_differ_from_call_to_call(device, name) -> None:
     """Forward and backward share theirs, rows and calls do not, and a seed brings them back."""
     x = torch.linspace(0.5, 1.5, 128).reshape(2, 8, 8).to(device).requires_grad_()
@@ -536,7 +530,7 @@ GENERATOR_TAKERS = {
 }
 
 
-@pytest.mark.parametrize("name", cases(GENERATOR_TAKERS, MISSING))
+@pytest.mark.parametrize("name", GENERATOR_TAKERS)
 def test_an_explicit_generator(device, name) -> None:
     """It decides, it moves on, and the default one stays where it is."""
     draw, generator = GENERATOR_TAKERS[name], torch.Generator(device).manual_seed(3)

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_a
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.compare import assert_same, assert_same_error, outcome
-from tests.device import ON_TPU, cases, compiles, programs, without_entry
+from tests.device import compiles, programs
 from tests.semantics.networks import sequential
 
 
@@ -448,15 +448,7 @@ PARAMETRIZATIONS = {
 }
 
 
-MISSING = {
-    "weight_norm": "_weight_norm_interface",
-    "orthogonal, matrix_exp": "linalg_matrix_exp",
-    "orthogonal, cayley": "_linalg_solve_ex",
-    "orthogonal, householder": "linalg_householder_product",
-}
-
-
-@pytest.mark.parametrize("name", cases(PARAMETRIZATIONS, MISSING))
+@pytest.mark.parametrize("name", PARAMETRIZATIONS)
 def test_parametrization(device, name) -> None:
     """Two steps of training, the state dict in between, and what is left when it is removed."""
 
@@ -478,7 +470,6 @@ def test_parametrization(device, name) -> None:
     assert_same(run(device), run("cpu"), strides=False, rtol=1e-5, atol=1e-5)
 
 
-@without_entry("linalg_householder_product")
 def test_orthogonal_is_orthogonal(device) -> None:
     """On a random layer and a new value, too, whichever basis a device's QR takes."""
     layer = parametrizations.orthogonal(torch.nn.Linear(3, 5).to(device))
@@ -487,7 +478,7 @@ def test_orthogonal_is_orthogonal(device) -> None:
         layer.weight = torch.nn.init.orthogonal_(torch.empty(5, 3, device=device))
 
 
-@pytest.mark.parametrize("name", cases(("weight_norm", "spectral_norm"), MISSING))
+@pytest.mark.parametrize("name", ("weight_norm", "spectral_norm"))
 def test_older_parametrizations(device, name) -> None:
     def run(device: str) -> list:
         with pytest.warns(FutureWarning) if name == "weight_norm" else pytest.MonkeyPatch().context():
