@@ -91,14 +91,16 @@ def loses_autograd(context: Context) -> Iterator[Diagnostic]:
     autograd, so that nothing of them is recorded: the result would have no grad_fn. (An op with a derivative formula is
     safe.) Give entries to what it calls instead; torch composes the rest. Where one program matters, `autograd:` gives
     the op a formula of its own; torch's composition still serves forward mode and double backward. An op that torch has
-    a formula for needs none.
+    a formula for needs none. An entry that leaves the op itself alone (`variants: {except: ...}`) may give its out= form a
+    kernel, which nobody differentiates.
     """
     for entry, group in context.known:
         formula = context.torch.differentiable(group) or group.author.structured
         if entry.autograd and formula:
             message = f"torch differentiates '{entry.name}' itself: a formula of its own would hide torch's"
             yield Diagnostic("E204", entry.key_at("autograd"), message, "delete autograd")
-        if group.author.composite_implicit and not formula and not entry.autograd:
+        left_alone = entry.variants and group.author.name in entry.variants.excluded
+        if group.author.composite_implicit and not left_alone and not formula and not entry.autograd:
             message = (
                 f"'{entry.name}' is CompositeImplicit without a derivative formula: a kernel would lose its autograd"
             )
