@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from codegen.derive import ArgPlan, Plan, Registration
-from codegen.emit.cpp_expr import names_in, to_cpp
+from codegen.emit.cpp_expr import lists_in, names_in, to_cpp
 from codegen.formula import formula
 from codegen.lowerings import Lowerings
 
@@ -128,7 +128,9 @@ def _key_sizes(plan: Plan) -> list[dict[str, Any]]:
                     "name": _key_size_name(registration, name),
                     "overload": registration.overload.name,
                     "expression": to_cpp(expression),
-                    "arguments": [(used, places[used]) for used in names_in(expression)],
+                    "arguments": [
+                        (used, places[used], used in lists_in(expression)) for used in names_in(expression)
+                    ],
                 }
             )
     return functions

@@ -1,4 +1,7 @@
-"""Size expressions of `sizes: {key: ...}` as C++ over the call's numbers, which keep their names: SizeNumbers."""
+"""Size expressions of `sizes: {key: ...}` as C++ over the call's numbers, which keep their names: SizeNumbers.
+
+`max(name)` of one argument is the largest of a list of numbers.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,19 @@ def to_cpp(expression: str) -> str:
 
 
 def names_in(expression: str) -> list[str]:
-    """The numbers that it is computed from, each once, in order."""
+    """The numbers and the lists of numbers that it is computed from, each once, in order."""
     names = [node.id for node in ast.walk(ast.parse(expression, mode="eval")) if isinstance(node, ast.Name)]
     return sorted(set(names) - set(FUNCTIONS))
 
 
+def lists_in(expression: str) -> set[str]:
+    """Those of the names that must be lists."""
+    return {name for node in ast.walk(ast.parse(expression, mode="eval")) if (name := _list(node))}
+
+
 def _cpp(node: ast.expr) -> str:
+    if name := _list(node):
+        return f"largest({name})"
     match node:
         case ast.Name(id=name) if name not in FUNCTIONS:
             return name
@@ -36,6 +46,14 @@ def _cpp(node: ast.expr) -> str:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
             return f"{name}({', '.join(_strip(_cpp(arg)) for arg in args)})"
     raise Unsupported(ast.unparse(node))
+
+
+def _list(node: ast.AST) -> str | None:
+    """The name of the list whose largest number this is."""
+    match node:
+        case ast.Call(func=ast.Name(id="max"), args=[ast.Name(id=name)], keywords=[]) if name not in FUNCTIONS:
+            return name
+    return None
 
 
 def _strip(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from codegen.derive import derive, lowered_arguments
 from codegen.diagnostics import Diagnostic, Span, did_you_mean
-from codegen.emit.cpp_expr import FUNCTIONS, Unsupported, names_in, to_cpp
+from codegen.emit.cpp_expr import FUNCTIONS, Unsupported, lists_in, names_in, to_cpp
 from codegen.rules.registry import Context, rule
 from codegen.spec.model import Entry, Path
 from codegen.torch_schema import Group
@@ -98,7 +98,9 @@ def _size(expression: str, group: Group) -> Iterator[str]:
         return
     for member in group.members:
         numbers = {a.python_name for a in member.arguments if a.type in ("Scalar", "float", "int")}
-        missing = [name for name in names_in(expression) if name not in numbers]
-        if missing:
-            yield f"'{missing[0]}' is not a number that {member.name} receives{did_you_mean(missing[0], numbers)}"
+        lists = {a.python_name for a in member.arguments if a.type in ("Scalar[]", "float[]", "int[]")}
+        wanted = {name: (lists, "list") if name in lists_in(expression) else (numbers, "number") for name in names_in(expression)}
+        missing = [(name, known, kind) for name, (known, kind) in wanted.items() if name not in known]
+        for name, known, kind in missing[:1]:
+            yield f"'{name}' is not a {kind} that {member.name} receives{did_you_mean(name, known)}"
             return

@@ -99,7 +99,8 @@ def loses_autograd(context: Context) -> Iterator[Diagnostic]:
     autograd, so that nothing of them is recorded: the result would have no grad_fn. (An op with a derivative formula is
     safe.) Give entries to what it calls instead; torch composes the rest. Where one program matters, `autograd:` gives
     the op a formula of its own; torch's composition still serves forward mode and double backward. An op that torch has
-    a formula for needs none.
+    a formula for needs none. An entry that leaves the op itself alone (`variants: {except: ...}`) may give its out= form a
+    kernel, which nobody differentiates.
     """
     for entry, group in context.known:
         formula = context.torch.differentiable(group) or group.author.structured

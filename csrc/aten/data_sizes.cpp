@@ -1,6 +1,8 @@
 // Ops whose results have a size that the values of a tensor decide, and nothing bounds: it is read first, which waits.
 #include <ATen/Dispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/_ctc_loss.h>
+#include <ATen/ops/_ctc_loss_backward.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/narrow.h>
@@ -21,6 +23,12 @@ int64_t roomy(int64_t size) {
 
 at::Tensor first(const at::Tensor& padded, int64_t size) {
   return padded.size(0) == size ? padded : at::narrow(padded, 0, 0, size).clone();
+}
+
+std::vector<int64_t> read(const at::Tensor& lengths) {
+  TORCH_CHECK(at::isIntegralType(lengths.scalar_type(), /*includeBool=*/false), "input_lengths must be integral");
+  at::Tensor host = lengths.to(at::kCPU, at::kLong).contiguous();
+  return {host.const_data_ptr<int64_t>(), host.const_data_ptr<int64_t>() + host.numel()};
 }
 
 template <class Signature>
@@ -65,6 +73,20 @@ at::Tensor repeat_interleave_Tensor(const at::Tensor& repeats, std::optional<c10
   TORCH_CHECK(std::get<0>(at::aminmax(repeats)).item<int64_t>() >= 0, "repeats can not be negative");
   int64_t length = at::sum(repeats).item<int64_t>();
   return first(op.call(repeats, roomy(length)), length);
+}
+
+std::tuple<at::Tensor, at::Tensor> _ctc_loss_Tensor(const at::Tensor& log_probs, const at::Tensor& targets,
+                                                    const at::Tensor& input_lengths, const at::Tensor& target_lengths,
+                                                    int64_t blank, bool zero_infinity) {
+  return at::_ctc_loss(log_probs, targets, read(input_lengths), read(target_lengths), blank, zero_infinity);
+}
+
+at::Tensor _ctc_loss_backward_Tensor(const at::Tensor& grad, const at::Tensor& log_probs, const at::Tensor& targets,
+                                     const at::Tensor& input_lengths, const at::Tensor& target_lengths,
+                                     const at::Tensor& neg_log_likelihood, const at::Tensor& log_alpha, int64_t blank,
+                                     bool zero_infinity) {
+  return at::_ctc_loss_backward(grad, log_probs, targets, read(input_lengths), read(target_lengths), neg_log_likelihood,
+                                log_alpha, blank, zero_infinity);
 }
 
 }  // namespace torchtpu::native

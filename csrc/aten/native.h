@@ -51,6 +51,13 @@ int64_t _fused_sdp_choice(const at::Tensor& query, const at::Tensor& key, const 
 // The sizes of these are in the values of a tensor, which are waited for.
 at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& weights, c10::SymInt minlength);
 at::Tensor repeat_interleave_Tensor(const at::Tensor& repeats, std::optional<c10::SymInt> output_size);
+std::tuple<at::Tensor, at::Tensor> _ctc_loss_Tensor(const at::Tensor& log_probs, const at::Tensor& targets,
+                                                    const at::Tensor& input_lengths, const at::Tensor& target_lengths,
+                                                    int64_t blank, bool zero_infinity);
+at::Tensor _ctc_loss_backward_Tensor(const at::Tensor& grad, const at::Tensor& log_probs, const at::Tensor& targets,
+                                     const at::Tensor& input_lengths, const at::Tensor& target_lengths,
+                                     const at::Tensor& neg_log_likelihood, const at::Tensor& log_alpha, int64_t blank,
+                                     bool zero_infinity);
 
 bool _nested_tensor_from_mask_left_aligned(const at::Tensor& t, const at::Tensor& mask);
 

@@ -54,6 +54,12 @@ double as_double(const c10::IValue& number) {
 
 }  // namespace
 
+double largest(const c10::IValue& numbers) {
+  double result = 0;
+  for (const c10::IValue& number : numbers.toListRef()) result = std::max(result, as_double(number));
+  return result;
+}
+
 Call::Call(const OpSpec& spec_, c10::ArrayRef<c10::IValue> args_) : spec(spec_), args(args_) {
   key.push(reinterpret_cast<uintptr_t>(&spec));
   key.push(global_state(spec.matmul_precision));

@@ -24,6 +24,8 @@ enum class Role : uint8_t {
 using Check = bool (*)(c10::ArrayRef<c10::IValue> args);
 // A run-time size that belongs to the key though the numbers that it comes from stay traced.
 using KeySize = int64_t (*)(c10::ArrayRef<c10::IValue> args);
+// The largest of a list of numbers, 0 of an empty one: `max(name)` in the expression of a size.
+double largest(const c10::IValue& numbers);
 
 struct ArgSpec {
   const char* name;

@@ -43,6 +43,16 @@ const std::vector<OpSpec>& specs() {
       // _cummin_helper
       {"_cummin_helper", "_cummin_helper", false, false,
        {{"self", Role::Read}, {"values", Role::Write}, {"indices", Role::Write}, {"dim", Role::Static}}},
+      // _embedding_bag_forward_only
+      {"_embedding_bag_forward_only", "_embedding_bag_forward_only", false, false, {{"weight", Role::Read},
+       {"indices", Role::Read}, {"offsets", Role::Read}, {"scale_grad_by_freq", Role::Static}, {"mode", Role::Static},
+       {"sparse", Role::Static}, {"per_sample_weights", Role::Read}, {"include_last_offset", Role::Static},
+       {"padding_idx", Role::Static}}},
+      {"_embedding_bag_forward_only.out", "_embedding_bag_forward_only", false, false, {{"weight", Role::Read},
+       {"indices", Role::Read}, {"offsets", Role::Read}, {"scale_grad_by_freq", Role::Static}, {"mode", Role::Static},
+       {"sparse", Role::Static}, {"per_sample_weights", Role::Read}, {"include_last_offset", Role::Static},
+       {"padding_idx", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}, {"out2", Role::Write},
+       {"out3", Role::Write}}},
       // _fake_quantize_per_tensor_affine_cachemask_tensor_qparams
       {"_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", false, false, {{"self", Role::Read},
@@ -254,6 +264,17 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}}},
       {"_log_softmax.out", "_log_softmax", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}, {"out", Role::Write}}},
+      // _native_batch_norm_legit
+      {"_native_batch_norm_legit_functional", "_native_batch_norm_legit", false, false, {{"input", Role::Read},
+       {"weight", Role::Read}, {"bias", Role::Read}, {"running_mean", Role::Read}, {"running_var", Role::Read},
+       {"training", Role::Static}, {"momentum", Role::Traced}, {"eps", Role::Traced}}},
+      {"_native_batch_norm_legit.out", "_native_batch_norm_legit", false, false, {{"input", Role::Read},
+       {"weight", Role::Read}, {"bias", Role::Read}, {"running_mean", Role::Write}, {"running_var", Role::Write},
+       {"training", Role::Static}, {"momentum", Role::Traced}, {"eps", Role::Traced}, {"out", Role::Write},
+       {"save_mean", Role::Write}, {"save_invstd", Role::Write}}},
+      {"_native_batch_norm_legit", "_native_batch_norm_legit", false, false, {{"input", Role::Read},
+       {"weight", Role::Read}, {"bias", Role::Read}, {"running_mean", Role::Write}, {"running_var", Role::Write},
+       {"training", Role::Static}, {"momentum", Role::Traced}, {"eps", Role::Traced}}},
       // _native_multi_head_attention
       {"_native_multi_head_attention", "_native_multi_head_attention", false, true, {{"query", Role::Read},
        {"key", Role::Read}, {"value", Role::Read}, {"embed_dim", Role::Static}, {"num_head", Role::Static},
@@ -276,6 +297,11 @@ const std::vector<OpSpec>& specs() {
       {"_sample_dirichlet", "_sample_dirichlet", true, false, {{"self", Role::Read}, {"generator", Role::Generator}}},
       {"_sample_dirichlet.out", "_sample_dirichlet", true, false,
        {{"self", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
+      // _scaled_dot_product_flash_attention_for_cpu_backward
+      {"_scaled_dot_product_flash_attention_for_cpu_backward", "_scaled_dot_product_flash_attention_for_cpu_backward",
+       false, true, {{"grad_out", Role::Read}, {"query", Role::Read}, {"key", Role::Read}, {"value", Role::Read},
+       {"out", Role::Read}, {"logsumexp", Role::Read}, {"dropout_p", Role::Static}, {"is_causal", Role::Static},
+       {"attn_mask", Role::Read}, {"scale", Role::Traced}}},
       // _scaled_mm
       {"_scaled_mm", "_scaled_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"scale_a", Role::Read},
        {"scale_b", Role::Read}, {"bias", Role::Read}, {"scale_result", Role::Read}, {"out_dtype", Role::Static},
@@ -283,6 +309,12 @@ const std::vector<OpSpec>& specs() {
       {"_scaled_mm.out", "_scaled_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read},
        {"scale_a", Role::Read}, {"scale_b", Role::Read}, {"bias", Role::Read}, {"scale_result", Role::Read},
        {"out_dtype", Role::Static}, {"use_fast_accum", Role::Static}, {"out", Role::Write}}},
+      // _slow_conv2d_forward
+      {"_slow_conv2d_forward", "_slow_conv2d_forward", false, true, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static}}},
+      {"_slow_conv2d_forward.output", "_slow_conv2d_forward", false, true, {{"self", Role::Read},
+       {"weight", Role::Read}, {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static},
+       {"padding", Role::Static}, {"output", Role::Write}}},
       // _upsample_nearest_exact2d
       {"_upsample_nearest_exact2d", "_upsample_nearest_exact2d", false, false,
        {{"self", Role::Read}, {"output_size", Role::Static}, {"scales_h", Role::Static}, {"scales_w", Role::Static}}},
@@ -483,6 +515,12 @@ const std::vector<OpSpec>& specs() {
       // glu
       {"glu", "glu", false, false, {{"self", Role::Read}, {"dim", Role::Static}}},
       {"glu.out", "glu", false, false, {{"self", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
+      // grid_sampler_2d
+      {"grid_sampler_2d", "grid_sampler_2d", false, false, {{"input", Role::Read}, {"grid", Role::Read},
+       {"interpolation_mode", Role::Static}, {"padding_mode", Role::Static}, {"align_corners", Role::Static}}},
+      {"grid_sampler_2d.out", "grid_sampler_2d", false, false, {{"input", Role::Read}, {"grid", Role::Read},
+       {"interpolation_mode", Role::Static}, {"padding_mode", Role::Static}, {"align_corners", Role::Static},
+       {"out", Role::Write}}},
       // gt.Scalar
       {"gt.Scalar", "gt.Scalar", false, false, {{"self", Role::Read}, {"other", Role::Traced}}},
       {"gt.Scalar_out", "gt.Scalar", false, false,
@@ -770,6 +808,13 @@ const std::vector<OpSpec>& specs() {
       {"sinh", "sinh", false, false, {{"self", Role::Read}}},
       {"sinh.out", "sinh", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"sinh_", "sinh", false, false, {{"self", Role::Write}}},
+      // slow_conv_transpose2d
+      {"slow_conv_transpose2d", "slow_conv_transpose2d", false, false, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
+       {"output_padding", Role::Static}, {"dilation", Role::Static}}},
+      {"slow_conv_transpose2d.out", "slow_conv_transpose2d", false, false, {{"self", Role::Read},
+       {"weight", Role::Read}, {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static},
+       {"padding", Role::Static}, {"output_padding", Role::Static}, {"dilation", Role::Static}, {"out", Role::Write}}},
       // smooth_l1_loss
       {"smooth_l1_loss", "smooth_l1_loss", false, false,
        {{"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}, {"beta", Role::Traced, {1}}}},

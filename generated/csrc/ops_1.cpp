@@ -13,7 +13,7 @@ int64_t arange_start_step_length(c10::ArrayRef<c10::IValue> args) {
   const SizeNumber end = args[1].toScalar();
   const SizeNumber start = args[0].toScalar();
   const SizeNumber step = args[2].toScalar();
-  return (ceil((end - start) / step)).count();
+  return SizeNumber(ceil((end - start) / step)).count();
 }
 
 // arange.start_out
@@ -21,7 +21,7 @@ int64_t arange_start_out_length(c10::ArrayRef<c10::IValue> args) {
   const SizeNumber end = args[1].toScalar();
   const SizeNumber start = args[0].toScalar();
   const SizeNumber step = args[2].toScalar();
-  return (ceil((end - start) / step)).count();
+  return SizeNumber(ceil((end - start) / step)).count();
 }
 
 const std::vector<OpSpec>& specs() {
@@ -51,6 +51,20 @@ const std::vector<OpSpec>& specs() {
       // _conj_physical
       {"_conj_physical", "_conj_physical", false, false, {{"self", Role::Read}}},
       {"_conj_physical.out", "_conj_physical", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // _embedding_bag
+      {"_embedding_bag", "_embedding_bag", false, false, {{"weight", Role::Read}, {"indices", Role::Read},
+       {"offsets", Role::Read}, {"scale_grad_by_freq", Role::Static}, {"mode", Role::Static}, {"sparse", Role::Static},
+       {"per_sample_weights", Role::Read}, {"include_last_offset", Role::Static}, {"padding_idx", Role::Static}}},
+      {"_embedding_bag.out", "_embedding_bag", false, false, {{"weight", Role::Read}, {"indices", Role::Read},
+       {"offsets", Role::Read}, {"scale_grad_by_freq", Role::Static}, {"mode", Role::Static}, {"sparse", Role::Static},
+       {"per_sample_weights", Role::Read}, {"include_last_offset", Role::Static}, {"padding_idx", Role::Static},
+       {"out0", Role::Write}, {"out1", Role::Write}, {"out2", Role::Write}, {"out3", Role::Write}}},
+      // _embedding_bag_backward
+      {"_embedding_bag_backward", "_embedding_bag_backward", false, false, {{"grad", Role::Read},
+       {"indices", Role::Read}, {"offsets", Role::Read}, {"offset2bag", Role::Read}, {"bag_size", Role::Read},
+       {"maximum_indices", Role::Read}, {"num_weights", Role::Static}, {"scale_grad_by_freq", Role::Static},
+       {"mode", Role::Static}, {"sparse", Role::Static}, {"per_sample_weights", Role::Read},
+       {"padding_idx", Role::Static}}},
       // _foreach_add.ScalarList
       {"_foreach_add.ScalarList", "_foreach_add.ScalarList", false, false,
        {{"self", Role::Read}, {"scalars", Role::Traced}}},
@@ -180,6 +194,11 @@ const std::vector<OpSpec>& specs() {
        {"scale_a", Role::Read}, {"recipe_a", Role::Static}, {"swizzle_a", Role::Static}, {"scale_b", Role::Read},
        {"recipe_b", Role::Static}, {"swizzle_b", Role::Static}, {"bias", Role::Read}, {"out_dtype", Role::Static},
        {"contraction_dim", Role::Static}, {"use_fast_accum", Role::Static}, {"out", Role::Write}}},
+      // _slow_conv2d_backward.grad_input
+      {"_slow_conv2d_backward.grad_input", "_slow_conv2d_backward.grad_input", false, true,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"weight", Role::Read}, {"kernel_size", Role::Static},
+       {"stride", Role::Static}, {"padding", Role::Static}, {"grad_input", Role::Write}, {"grad_weight", Role::Write},
+       {"grad_bias", Role::Write}}},
       // _softmax
       {"_softmax", "_softmax", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}}},
@@ -214,10 +233,21 @@ const std::vector<OpSpec>& specs() {
       {"_upsample_nearest_exact1d_backward.grad_input", "_upsample_nearest_exact1d_backward", false, false,
        {{"grad_output", Role::Read}, {"output_size", Role::Static}, {"input_size", Role::Static},
        {"scales", Role::Static}, {"grad_input", Role::Write}}},
+      // _weight_norm_interface
+      {"_weight_norm_interface", "_weight_norm_interface", false, false,
+       {{"v", Role::Read}, {"g", Role::Read}, {"dim", Role::Static}}},
+      {"_weight_norm_interface.out", "_weight_norm_interface", false, false,
+       {{"v", Role::Read}, {"g", Role::Read}, {"dim", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
       // abs
       {"abs", "abs", false, false, {{"self", Role::Read}}},
       {"abs.out", "abs", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"abs_", "abs", false, false, {{"self", Role::Write}}},
+      // adaptive_avg_pool2d
+      {"adaptive_avg_pool2d.out", "adaptive_avg_pool2d", false, false,
+       {{"self", Role::Read}, {"output_size", Role::Static}, {"out", Role::Write}}},
+      // adaptive_avg_pool3d
+      {"adaptive_avg_pool3d.out", "adaptive_avg_pool3d", false, false,
+       {{"self", Role::Read}, {"output_size", Role::Static}, {"out", Role::Write}}},
       // adaptive_max_pool3d
       {"adaptive_max_pool3d", "adaptive_max_pool3d", false, false,
        {{"self", Role::Read}, {"output_size", Role::Static}}},
@@ -256,6 +286,12 @@ const std::vector<OpSpec>& specs() {
        {"beta", Role::Traced, {1, 0}}, {"alpha", Role::Traced, {1}}, {"out", Role::Write}}},
       {"baddbmm_", "baddbmm", false, true, {{"self", Role::Write}, {"batch1", Role::Read}, {"batch2", Role::Read},
        {"beta", Role::Traced, {1, 0}}, {"alpha", Role::Traced, {1}}}},
+      // batch_norm_update_stats
+      {"batch_norm_update_stats", "batch_norm_update_stats", false, false, {{"input", Role::Read},
+       {"running_mean", Role::Write}, {"running_var", Role::Write}, {"momentum", Role::Traced}}},
+      {"batch_norm_update_stats.out", "batch_norm_update_stats", false, false, {{"input", Role::Read},
+       {"running_mean", Role::Write}, {"running_var", Role::Write}, {"momentum", Role::Traced}, {"out0", Role::Write},
+       {"out1", Role::Write}}},
       // binary_cross_entropy_with_logits
       {"binary_cross_entropy_with_logits", "binary_cross_entropy_with_logits", false, false, {{"self", Role::Read},
        {"target", Role::Read}, {"weight", Role::Read}, {"pos_weight", Role::Read}, {"reduction", Role::Static}}},
@@ -373,6 +409,12 @@ const std::vector<OpSpec>& specs() {
        {"x", Role::Read}, {"dgrad_glu", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}}},
       {"glu_backward_jvp.out", "glu_backward_jvp", false, false, {{"grad_x", Role::Read}, {"grad_glu", Role::Read},
        {"x", Role::Read}, {"dgrad_glu", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
+      // grid_sampler_3d
+      {"grid_sampler_3d", "grid_sampler_3d", false, false, {{"input", Role::Read}, {"grid", Role::Read},
+       {"interpolation_mode", Role::Static}, {"padding_mode", Role::Static}, {"align_corners", Role::Static}}},
+      {"grid_sampler_3d.out", "grid_sampler_3d", false, false, {{"input", Role::Read}, {"grid", Role::Read},
+       {"interpolation_mode", Role::Static}, {"padding_mode", Role::Static}, {"align_corners", Role::Static},
+       {"out", Role::Write}}},
       // hardshrink_backward
       {"hardshrink_backward", "hardshrink_backward", false, false,
        {{"grad_out", Role::Read}, {"self", Role::Read}, {"lambd", Role::Traced}}},
@@ -672,6 +714,13 @@ const std::vector<OpSpec>& specs() {
       {"sgn", "sgn", false, false, {{"self", Role::Read}}},
       {"sgn.out", "sgn", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"sgn_", "sgn", false, false, {{"self", Role::Write}}},
+      // slow_conv_dilated2d
+      {"slow_conv_dilated2d", "slow_conv_dilated2d", false, true, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
+       {"dilation", Role::Static}}},
+      {"slow_conv_dilated2d.out", "slow_conv_dilated2d", false, true, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
+       {"dilation", Role::Static}, {"out", Role::Write}}},
       // smooth_l1_loss_backward
       {"smooth_l1_loss_backward", "smooth_l1_loss_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}, {"beta", Role::Traced}}},

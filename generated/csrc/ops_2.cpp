@@ -8,12 +8,24 @@
 namespace torchtpu::dispatch {
 namespace {
 
+// _ctc_loss
+int64_t _ctc_loss_longest(c10::ArrayRef<c10::IValue> args) {
+  const c10::IValue& target_lengths = args[3];
+  return SizeNumber(largest(target_lengths)).count();
+}
+
+// _ctc_loss.out
+int64_t _ctc_loss_out_longest(c10::ArrayRef<c10::IValue> args) {
+  const c10::IValue& target_lengths = args[3];
+  return SizeNumber(largest(target_lengths)).count();
+}
+
 // range.step
 int64_t range_step_length(c10::ArrayRef<c10::IValue> args) {
   const SizeNumber end = args[1].toScalar();
   const SizeNumber start = args[0].toScalar();
   const SizeNumber step = args[2].toScalar();
-  return (floor((end - start) / step) + 1.0).count();
+  return SizeNumber(floor((end - start) / step) + 1.0).count();
 }
 
 // range.out
@@ -21,7 +33,7 @@ int64_t range_out_length(c10::ArrayRef<c10::IValue> args) {
   const SizeNumber end = args[1].toScalar();
   const SizeNumber start = args[0].toScalar();
   const SizeNumber step = args[2].toScalar();
-  return (floor((end - start) / step) + 1.0).count();
+  return SizeNumber(floor((end - start) / step) + 1.0).count();
 }
 
 const std::vector<OpSpec>& specs() {
@@ -47,6 +59,17 @@ const std::vector<OpSpec>& specs() {
       {"_amp_update_scale_", "_amp_update_scale_", false, false, {{"self", Role::Write},
        {"growth_tracker", Role::Write}, {"found_inf", Role::Read}, {"scale_growth_factor", Role::Traced},
        {"scale_backoff_factor", Role::Traced}, {"growth_interval", Role::Static}}},
+      // _batch_norm_with_update
+      {"_batch_norm_with_update_functional", "_batch_norm_with_update", false, false, {{"input", Role::Read},
+       {"weight", Role::Read}, {"bias", Role::Read}, {"running_mean", Role::Read}, {"running_var", Role::Read},
+       {"momentum", Role::Traced}, {"eps", Role::Traced}}},
+      {"_batch_norm_with_update.out", "_batch_norm_with_update", false, false, {{"input", Role::Read},
+       {"weight", Role::Read}, {"bias", Role::Read}, {"running_mean", Role::Write}, {"running_var", Role::Write},
+       {"momentum", Role::Traced}, {"eps", Role::Traced}, {"out", Role::Write}, {"save_mean", Role::Write},
+       {"save_invstd", Role::Write}, {"reserve", Role::Write}}},
+      {"_batch_norm_with_update", "_batch_norm_with_update", false, false, {{"input", Role::Read},
+       {"weight", Role::Read}, {"bias", Role::Read}, {"running_mean", Role::Write}, {"running_var", Role::Write},
+       {"momentum", Role::Traced}, {"eps", Role::Traced}}},
       // _cdist_backward
       {"_cdist_backward", "_cdist_backward", false, false,
        {{"grad", Role::Read}, {"x1", Role::Read}, {"x2", Role::Read}, {"p", Role::Static}, {"cdist", Role::Read}}},
@@ -57,9 +80,23 @@ const std::vector<OpSpec>& specs() {
        {{"input", Role::Read}, {"coefficients", Role::Read}}},
       {"_compute_linear_combination.out", "_compute_linear_combination", false, true,
        {{"input", Role::Read}, {"coefficients", Role::Read}, {"out", Role::Write}}},
+      // _ctc_loss
+      {"_ctc_loss", "_ctc_loss", false, false, {{"log_probs", Role::Read}, {"targets", Role::Read},
+       {"input_lengths", Role::Traced}, {"target_lengths", Role::Traced}, {"blank", Role::Static},
+       {"zero_infinity", Role::Static}}, {}, {_ctc_loss_longest}},
+      {"_ctc_loss.out", "_ctc_loss", false, false, {{"log_probs", Role::Read}, {"targets", Role::Read},
+       {"input_lengths", Role::Traced}, {"target_lengths", Role::Traced}, {"blank", Role::Static},
+       {"zero_infinity", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}, {}, {_ctc_loss_out_longest}},
       // _cummax_helper
       {"_cummax_helper", "_cummax_helper", false, false,
        {{"self", Role::Read}, {"values", Role::Write}, {"indices", Role::Write}, {"dim", Role::Static}}},
+      // _embedding_bag_per_sample_weights_backward
+      {"_embedding_bag_per_sample_weights_backward", "_embedding_bag_per_sample_weights_backward", false, false,
+       {{"grad", Role::Read}, {"weight", Role::Read}, {"indices", Role::Read}, {"offsets", Role::Read},
+       {"offset2bag", Role::Read}, {"mode", Role::Static}, {"padding_idx", Role::Static}}},
+      {"_embedding_bag_per_sample_weights_backward.out", "_embedding_bag_per_sample_weights_backward", false, false,
+       {{"grad", Role::Read}, {"weight", Role::Read}, {"indices", Role::Read}, {"offsets", Role::Read},
+       {"offset2bag", Role::Read}, {"mode", Role::Static}, {"padding_idx", Role::Static}, {"out", Role::Write}}},
       // _foreach_acos
       {"_foreach_acos", "_foreach_acos", false, false, {{"self", Role::Read}}},
       {"_foreach_acos.out", "_foreach_acos", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -204,6 +241,14 @@ const std::vector<OpSpec>& specs() {
        {{"grad", Role::Read}, {"self", Role::Read}, {"p", Role::Static}, {"pdist", Role::Read}}},
       {"_pdist_backward.out", "_pdist_backward", false, false,
        {{"grad", Role::Read}, {"self", Role::Read}, {"p", Role::Static}, {"pdist", Role::Read}, {"out", Role::Write}}},
+      // _slow_conv2d_backward.output_mask
+      {"_slow_conv2d_backward.output_mask", "_slow_conv2d_backward.output_mask", false, true,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"weight", Role::Read}, {"kernel_size", Role::Static},
+       {"stride", Role::Static}, {"padding", Role::Static}, {"output_mask", Role::Static}}},
+      {"_slow_conv2d_backward.output_mask_out", "_slow_conv2d_backward.output_mask", false, true,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"weight", Role::Read}, {"kernel_size", Role::Static},
+       {"stride", Role::Static}, {"padding", Role::Static}, {"output_mask", Role::Static}, {"out0", Role::Write},
+       {"out1", Role::Write}, {"out2", Role::Write}}},
       // _standard_gamma_grad
       {"_standard_gamma_grad", "_standard_gamma_grad", false, false, {{"self", Role::Read}, {"output", Role::Read}}},
       {"_standard_gamma_grad.out", "_standard_gamma_grad", false, false,
@@ -220,12 +265,33 @@ const std::vector<OpSpec>& specs() {
       {"_thnn_fused_gru_cell_backward.out", "_thnn_fused_gru_cell_backward", false, false, {{"grad_hy", Role::Read},
        {"workspace", Role::Read}, {"has_bias", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write},
        {"out2", Role::Write}, {"out3", Role::Write}, {"out4", Role::Write}}},
+      // _transform_bias_rescale_qkv
+      {"_transform_bias_rescale_qkv", "_transform_bias_rescale_qkv", false, false,
+       {{"qkv", Role::Read}, {"qkv_bias", Role::Read}, {"num_heads", Role::Static}}},
+      {"_transform_bias_rescale_qkv.out", "_transform_bias_rescale_qkv", false, false, {{"qkv", Role::Read},
+       {"qkv_bias", Role::Read}, {"num_heads", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write},
+       {"out2", Role::Write}}},
       // _unique2
       {"_unique2", "_unique2", false, false, {{"self", Role::Read}, {"sorted", Role::Static},
        {"return_inverse", Role::Static}, {"return_counts", Role::Static}}},
       {"_unique2.out", "_unique2", false, false, {{"self", Role::Read}, {"sorted", Role::Static},
        {"return_inverse", Role::Static}, {"return_counts", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write},
        {"out2", Role::Write}}},
+      // _upsample_bicubic2d_aa_backward
+      {"_upsample_bicubic2d_aa_backward", "_upsample_bicubic2d_aa_backward", false, false, {{"grad_output", Role::Read},
+       {"output_size", Role::Static}, {"input_size", Role::Static}, {"align_corners", Role::Static},
+       {"scales_h", Role::Static}, {"scales_w", Role::Static}}},
+      {"_upsample_bicubic2d_aa_backward.grad_input", "_upsample_bicubic2d_aa_backward", false, false,
+       {{"grad_output", Role::Read}, {"output_size", Role::Static}, {"input_size", Role::Static},
+       {"align_corners", Role::Static}, {"scales_h", Role::Static}, {"scales_w", Role::Static},
+       {"grad_input", Role::Write}}},
+      // _upsample_lanczos2d_aa
+      {"_upsample_lanczos2d_aa", "_upsample_lanczos2d_aa", false, false, {{"self", Role::Read},
+       {"output_size", Role::Static}, {"align_corners", Role::Static}, {"scales_h", Role::Static},
+       {"scales_w", Role::Static}}},
+      {"_upsample_lanczos2d_aa.out", "_upsample_lanczos2d_aa", false, false, {{"self", Role::Read},
+       {"output_size", Role::Static}, {"align_corners", Role::Static}, {"scales_h", Role::Static},
+       {"scales_w", Role::Static}, {"out", Role::Write}}},
       // acos
       {"acos", "acos", false, false, {{"self", Role::Read}}},
       {"acos.out", "acos", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
@@ -284,6 +350,11 @@ const std::vector<OpSpec>& specs() {
       {"atan2", "atan2", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"atan2.out", "atan2", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},
       {"atan2_", "atan2", false, false, {{"self", Role::Write}, {"other", Role::Read}}},
+      // batch_norm_backward
+      {"batch_norm_backward", "batch_norm_backward", false, false, {{"grad_out", Role::Read}, {"input", Role::Read},
+       {"weight", Role::Read}, {"running_mean", Role::Read}, {"running_var", Role::Read}, {"save_mean", Role::Read},
+       {"save_var", Role::Read}, {"update", Role::Static}, {"eps", Role::Traced}, {"output_mask", Role::Static},
+       {"reserve", Role::Read}}},
       // bernoulli
       {"bernoulli", "bernoulli", true, false, {{"self", Role::Read}, {"generator", Role::Generator}}},
       {"bernoulli.out", "bernoulli", true, false,
@@ -418,6 +489,14 @@ const std::vector<OpSpec>& specs() {
       {"fractional_max_pool3d.output", "fractional_max_pool3d", false, true, {{"self", Role::Read},
        {"kernel_size", Role::Static}, {"output_size", Role::Static}, {"random_samples", Role::Read},
        {"output", Role::Write}, {"indices", Role::Write}}},
+      // grid_sampler_2d_backward
+      {"grid_sampler_2d_backward", "grid_sampler_2d_backward", false, false, {{"grad_output", Role::Read},
+       {"input", Role::Read}, {"grid", Role::Read}, {"interpolation_mode", Role::Static},
+       {"padding_mode", Role::Static}, {"align_corners", Role::Static}, {"output_mask", Role::Static}}},
+      {"grid_sampler_2d_backward.out", "grid_sampler_2d_backward", false, false, {{"grad_output", Role::Read},
+       {"input", Role::Read}, {"grid", Role::Read}, {"interpolation_mode", Role::Static},
+       {"padding_mode", Role::Static}, {"align_corners", Role::Static}, {"output_mask", Role::Static},
+       {"out0", Role::Write}, {"out1", Role::Write}}},
       // gru_cell
       {"gru_cell", "gru_cell", false, true, {{"input", Role::Read}, {"hx", Role::Read}, {"w_ih", Role::Read},
        {"w_hh", Role::Read}, {"b_ih", Role::Read}, {"b_hh", Role::Read}}},
@@ -675,6 +754,19 @@ const std::vector<OpSpec>& specs() {
       {"sinc", "sinc", false, false, {{"self", Role::Read}}},
       {"sinc.out", "sinc", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"sinc_", "sinc", false, false, {{"self", Role::Write}}},
+      // slow_conv3d_forward
+      {"slow_conv3d_forward", "slow_conv3d_forward", false, true, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static}}},
+      {"slow_conv3d_forward.output", "slow_conv3d_forward", false, true, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
+       {"output", Role::Write}}},
+      // slow_conv_transpose3d
+      {"slow_conv_transpose3d", "slow_conv_transpose3d", false, false, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
+       {"output_padding", Role::Static}, {"dilation", Role::Static}}},
+      {"slow_conv_transpose3d.out", "slow_conv_transpose3d", false, false, {{"self", Role::Read},
+       {"weight", Role::Read}, {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static},
+       {"padding", Role::Static}, {"output_padding", Role::Static}, {"dilation", Role::Static}, {"out", Role::Write}}},
       // softplus_backward
       {"softplus_backward", "softplus_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"beta", Role::Traced}, {"threshold", Role::Traced}}},

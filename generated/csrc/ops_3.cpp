@@ -34,11 +34,29 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"A", Role::Read}, {"upper", Role::Static}}},
       {"_cholesky_solve_helper.out", "_cholesky_solve_helper", false, true,
        {{"self", Role::Read}, {"A", Role::Read}, {"upper", Role::Static}, {"out", Role::Write}}},
+      // _ctc_loss_backward
+      {"_ctc_loss_backward", "_ctc_loss_backward", false, false, {{"grad", Role::Read}, {"log_probs", Role::Read},
+       {"targets", Role::Read}, {"input_lengths", Role::Traced}, {"target_lengths", Role::Traced},
+       {"neg_log_likelihood", Role::Read}, {"log_alpha", Role::Read}, {"blank", Role::Static},
+       {"zero_infinity", Role::Static}}},
+      {"_ctc_loss_backward.out", "_ctc_loss_backward", false, false, {{"grad", Role::Read}, {"log_probs", Role::Read},
+       {"targets", Role::Read}, {"input_lengths", Role::Traced}, {"target_lengths", Role::Traced},
+       {"neg_log_likelihood", Role::Read}, {"log_alpha", Role::Read}, {"blank", Role::Static},
+       {"zero_infinity", Role::Static}, {"out", Role::Write}}},
       // _dirichlet_grad
       {"_dirichlet_grad", "_dirichlet_grad", false, false,
        {{"x", Role::Read}, {"alpha", Role::Read}, {"total", Role::Read}}},
       {"_dirichlet_grad.out", "_dirichlet_grad", false, false,
        {{"x", Role::Read}, {"alpha", Role::Read}, {"total", Role::Read}, {"out", Role::Write}}},
+      // _embedding_bag_dense_backward
+      {"_embedding_bag_dense_backward", "_embedding_bag_dense_backward", false, false, {{"grad", Role::Read},
+       {"indices", Role::Read}, {"offset2bag", Role::Read}, {"bag_size", Role::Read}, {"maximum_indices", Role::Read},
+       {"num_weights", Role::Static}, {"scale_grad_by_freq", Role::Static}, {"mode", Role::Static},
+       {"per_sample_weights", Role::Read}, {"padding_idx", Role::Static}}},
+      {"_embedding_bag_dense_backward.out", "_embedding_bag_dense_backward", false, false, {{"grad", Role::Read},
+       {"indices", Role::Read}, {"offset2bag", Role::Read}, {"bag_size", Role::Read}, {"maximum_indices", Role::Read},
+       {"num_weights", Role::Static}, {"scale_grad_by_freq", Role::Static}, {"mode", Role::Static},
+       {"per_sample_weights", Role::Read}, {"padding_idx", Role::Static}, {"out", Role::Write}}},
       // _fft_c2r
       {"_fft_c2r", "_fft_c2r", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"normalization", Role::Static}, {"last_dim_size", Role::Static}}},
@@ -211,6 +229,18 @@ const std::vector<OpSpec>& specs() {
        {{"grad_output", Role::Read}, {"output", Role::Read}, {"mask", Role::Read}, {"dim", Role::Static}}},
       {"_masked_softmax_backward.out", "_masked_softmax_backward", false, false, {{"grad_output", Role::Read},
        {"output", Role::Read}, {"mask", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
+      // _native_batch_norm_legit.no_stats
+      {"_native_batch_norm_legit.no_stats", "_native_batch_norm_legit.no_stats", false, false, {{"input", Role::Read},
+       {"weight", Role::Read}, {"bias", Role::Read}, {"training", Role::Static}, {"momentum", Role::Traced},
+       {"eps", Role::Traced}}},
+      {"_native_batch_norm_legit.no_stats_out", "_native_batch_norm_legit.no_stats", false, false,
+       {{"input", Role::Read}, {"weight", Role::Read}, {"bias", Role::Read}, {"training", Role::Static},
+       {"momentum", Role::Traced}, {"eps", Role::Traced}, {"out", Role::Write}, {"save_mean", Role::Write},
+       {"save_invstd", Role::Write}}},
+      // _scaled_dot_product_flash_attention_for_cpu
+      {"_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu", true, true,
+       {{"query", Role::Read}, {"key", Role::Read}, {"value", Role::Read}, {"dropout_p", Role::Static},
+       {"is_causal", Role::Static}, {"attn_mask", Role::Read}, {"scale", Role::Traced}}},
       // _segment_reduce_backward
       {"_segment_reduce_backward", "_segment_reduce_backward", false, true, {{"grad", Role::Read},
        {"output", Role::Read}, {"data", Role::Read}, {"reduce", Role::Static}, {"lengths", Role::Read},
@@ -240,6 +270,36 @@ const std::vector<OpSpec>& specs() {
        {{"self", Role::Read}, {"sorted", Role::Static}, {"return_inverse", Role::Static}}},
       {"_unique.out", "_unique", false, false, {{"self", Role::Read}, {"sorted", Role::Static},
        {"return_inverse", Role::Static}, {"out0", Role::Write}, {"out1", Role::Write}}},
+      // _upsample_bicubic2d_aa
+      {"_upsample_bicubic2d_aa", "_upsample_bicubic2d_aa", false, false, {{"self", Role::Read},
+       {"output_size", Role::Static}, {"align_corners", Role::Static}, {"scales_h", Role::Static},
+       {"scales_w", Role::Static}}},
+      {"_upsample_bicubic2d_aa.out", "_upsample_bicubic2d_aa", false, false, {{"self", Role::Read},
+       {"output_size", Role::Static}, {"align_corners", Role::Static}, {"scales_h", Role::Static},
+       {"scales_w", Role::Static}, {"out", Role::Write}}},
+      // _upsample_bilinear2d_aa
+      {"_upsample_bilinear2d_aa", "_upsample_bilinear2d_aa", false, false, {{"self", Role::Read},
+       {"output_size", Role::Static}, {"align_corners", Role::Static}, {"scales_h", Role::Static},
+       {"scales_w", Role::Static}}},
+      {"_upsample_bilinear2d_aa.out", "_upsample_bilinear2d_aa", false, false, {{"self", Role::Read},
+       {"output_size", Role::Static}, {"align_corners", Role::Static}, {"scales_h", Role::Static},
+       {"scales_w", Role::Static}, {"out", Role::Write}}},
+      // _upsample_bilinear2d_aa_backward
+      {"_upsample_bilinear2d_aa_backward", "_upsample_bilinear2d_aa_backward", false, false,
+       {{"grad_output", Role::Read}, {"output_size", Role::Static}, {"input_size", Role::Static},
+       {"align_corners", Role::Static}, {"scales_h", Role::Static}, {"scales_w", Role::Static}}},
+      {"_upsample_bilinear2d_aa_backward.grad_input", "_upsample_bilinear2d_aa_backward", false, false,
+       {{"grad_output", Role::Read}, {"output_size", Role::Static}, {"input_size", Role::Static},
+       {"align_corners", Role::Static}, {"scales_h", Role::Static}, {"scales_w", Role::Static},
+       {"grad_input", Role::Write}}},
+      // _upsample_lanczos2d_aa_backward
+      {"_upsample_lanczos2d_aa_backward", "_upsample_lanczos2d_aa_backward", false, false, {{"grad_output", Role::Read},
+       {"output_size", Role::Static}, {"input_size", Role::Static}, {"align_corners", Role::Static},
+       {"scales_h", Role::Static}, {"scales_w", Role::Static}}},
+      {"_upsample_lanczos2d_aa_backward.grad_input", "_upsample_lanczos2d_aa_backward", false, false,
+       {{"grad_output", Role::Read}, {"output_size", Role::Static}, {"input_size", Role::Static},
+       {"align_corners", Role::Static}, {"scales_h", Role::Static}, {"scales_w", Role::Static},
+       {"grad_input", Role::Write}}},
       // _upsample_nearest_exact1d
       {"_upsample_nearest_exact1d", "_upsample_nearest_exact1d", false, false,
        {{"self", Role::Read}, {"output_size", Role::Static}, {"scales", Role::Static}}},
@@ -255,10 +315,19 @@ const std::vector<OpSpec>& specs() {
       // _weight_int8pack_mm
       {"_weight_int8pack_mm", "_weight_int8pack_mm", false, true,
        {{"self", Role::Read}, {"mat2", Role::Read}, {"scales", Role::Read}}},
+      // _weight_norm_interface_backward
+      {"_weight_norm_interface_backward", "_weight_norm_interface_backward", false, false, {{"grad_w", Role::Read},
+       {"saved_v", Role::Read}, {"saved_g", Role::Read}, {"saved_norms", Role::Read}, {"dim", Role::Static}}},
+      {"_weight_norm_interface_backward.out", "_weight_norm_interface_backward", false, false, {{"grad_w", Role::Read},
+       {"saved_v", Role::Read}, {"saved_g", Role::Read}, {"saved_norms", Role::Read}, {"dim", Role::Static},
+       {"out0", Role::Write}, {"out1", Role::Write}}},
       // acosh
       {"acosh", "acosh", false, false, {{"self", Role::Read}}},
       {"acosh.out", "acosh", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"acosh_", "acosh", false, false, {{"self", Role::Write}}},
+      // adaptive_avg_pool3d_backward.grad_input
+      {"adaptive_avg_pool3d_backward.grad_input", "adaptive_avg_pool3d_backward.grad_input", false, false,
+       {{"grad_output", Role::Read}, {"self", Role::Read}, {"grad_input", Role::Write}}},
       // addcdiv
       {"addcdiv", "addcdiv", false, false,
        {{"self", Role::Read}, {"tensor1", Role::Read}, {"tensor2", Role::Read}, {"value", Role::Traced, {1}}}},
@@ -374,6 +443,14 @@ const std::vector<OpSpec>& specs() {
        {{"glu", Role::Read}, {"x", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}}},
       {"glu_jvp.out", "glu_jvp", false, false,
        {{"glu", Role::Read}, {"x", Role::Read}, {"dx", Role::Read}, {"dim", Role::Static}, {"out", Role::Write}}},
+      // grid_sampler_3d_backward
+      {"grid_sampler_3d_backward", "grid_sampler_3d_backward", false, false, {{"grad_output", Role::Read},
+       {"input", Role::Read}, {"grid", Role::Read}, {"interpolation_mode", Role::Static},
+       {"padding_mode", Role::Static}, {"align_corners", Role::Static}, {"output_mask", Role::Static}}},
+      {"grid_sampler_3d_backward.out", "grid_sampler_3d_backward", false, false, {{"grad_output", Role::Read},
+       {"input", Role::Read}, {"grid", Role::Read}, {"interpolation_mode", Role::Static},
+       {"padding_mode", Role::Static}, {"align_corners", Role::Static}, {"output_mask", Role::Static},
+       {"out0", Role::Write}, {"out1", Role::Write}}},
       // hardshrink
       {"hardshrink", "hardshrink", false, false, {{"self", Role::Read}, {"lambd", Role::Traced, {0.5}}}},
       {"hardshrink.out", "hardshrink", false, false,
@@ -596,6 +673,13 @@ const std::vector<OpSpec>& specs() {
       {"sin", "sin", false, false, {{"self", Role::Read}}},
       {"sin.out", "sin", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"sin_", "sin", false, false, {{"self", Role::Write}}},
+      // slow_conv_dilated3d
+      {"slow_conv_dilated3d", "slow_conv_dilated3d", false, true, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
+       {"dilation", Role::Static}}},
+      {"slow_conv_dilated3d.out", "slow_conv_dilated3d", false, true, {{"self", Role::Read}, {"weight", Role::Read},
+       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
+       {"dilation", Role::Static}, {"out", Role::Write}}},
       // softplus
       {"softplus", "softplus", false, false,
        {{"self", Role::Read}, {"beta", Role::Traced, {1}}, {"threshold", Role::Traced, {20}}}},

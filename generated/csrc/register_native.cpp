@@ -6,6 +6,8 @@
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_copy_from", TORCH_FN(torchtpu::native::_copy_from));
   m.impl("_copy_from_and_resize", TORCH_FN(torchtpu::native::_copy_from_and_resize));
+  m.impl("_ctc_loss.Tensor", TORCH_FN(torchtpu::native::_ctc_loss_Tensor));
+  m.impl("_ctc_loss_backward.Tensor", TORCH_FN(torchtpu::native::_ctc_loss_backward_Tensor));
   m.impl("_efficientzerotensor", TORCH_FN(torchtpu::native::_efficientzerotensor));
   m.impl("_fused_sdp_choice", TORCH_FN(torchtpu::native::_fused_sdp_choice));
   m.impl("_has_compatible_shallow_copy_type", TORCH_FN(torchtpu::native::_has_compatible_shallow_copy_type));

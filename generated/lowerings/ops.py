@@ -15,14 +15,17 @@ from torchtpu.lowerings import cholesky as cholesky_family
 from torchtpu.lowerings import comparison as comparison_family
 from torchtpu.lowerings import convolution as convolution_family
 from torchtpu.lowerings import creation as creation_family
+from torchtpu.lowerings import ctc as ctc_family
 from torchtpu.lowerings import distance as distance_family
 from torchtpu.lowerings import dropout as dropout_family
 from torchtpu.lowerings import elementwise as elementwise_family
 from torchtpu.lowerings import embedding as embedding_family
+from torchtpu.lowerings import embedding_bag as embedding_bag_family
 from torchtpu.lowerings import fake_quantize as fake_quantize_family
 from torchtpu.lowerings import foreach as foreach_family
 from torchtpu.lowerings import fourier as fourier_family
 from torchtpu.lowerings import gamma as gamma_family
+from torchtpu.lowerings import grid as grid_family
 from torchtpu.lowerings import grouped_matmul as grouped_matmul_family
 from torchtpu.lowerings import histogram as histogram_family
 from torchtpu.lowerings import incomplete_gamma as incomplete_gamma_family
@@ -159,6 +162,12 @@ def _assert_async_msg(self, assert_msg):
     return assertion_family.assert_async_msg(self=self, assert_msg=assert_msg)
 
 
+def _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    # _batch_norm_with_update
+    return norm_family.batch_norm_with_update(input=input, weight=weight, bias=bias, running_mean=running_mean,
+        running_var=running_var, momentum=momentum, eps=eps)
+
+
 def _cdist_backward(grad, x1, x2, p, cdist):
     # _cdist_backward
     return distance_family.cdist_backward(grad=grad, x1=x1, x2=x2, p=p, cdist=cdist)
@@ -184,6 +193,20 @@ def _conj_physical(self):
     return jnp.conj(self)
 
 
+def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity, longest):
+    # _ctc_loss
+    return ctc_family.ctc_loss(log_probs=log_probs, targets=targets, input_lengths=input_lengths,
+        target_lengths=target_lengths, blank=blank, zero_infinity=zero_infinity, longest=longest)
+
+
+def _ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank,
+    zero_infinity):
+    # _ctc_loss_backward
+    return ctc_family.ctc_loss_backward(grad=grad, log_probs=log_probs, targets=targets, input_lengths=input_lengths,
+        target_lengths=target_lengths, neg_log_likelihood=neg_log_likelihood, log_alpha=log_alpha, blank=blank,
+        zero_infinity=zero_infinity)
+
+
 def _cummax_helper(self, values, indices, dim):
     # _cummax_helper
     return scan_family.cummax_into(self=self, values=values, indices=indices, dim=dim)
@@ -197,6 +220,46 @@ def _cummin_helper(self, values, indices, dim):
 def _dirichlet_grad(x, alpha, total):
     # _dirichlet_grad
     return reparameterized_family.dirichlet_grad(x=x, alpha=alpha, total=total)
+
+
+def _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
+    padding_idx):
+    # _embedding_bag
+    return embedding_bag_family.embedding_bag(weight=weight, indices=indices, offsets=offsets,
+        scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse, per_sample_weights=per_sample_weights,
+        include_last_offset=include_last_offset, padding_idx=padding_idx)
+
+
+def _embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights,
+    scale_grad_by_freq, mode, sparse, per_sample_weights, padding_idx):
+    # _embedding_bag_backward
+    return embedding_bag_family.embedding_bag_backward(grad=grad, indices=indices, offsets=offsets,
+        offset2bag=offset2bag, bag_size=bag_size, maximum_indices=maximum_indices, num_weights=num_weights,
+        scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse, per_sample_weights=per_sample_weights,
+        padding_idx=padding_idx)
+
+
+def _embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq,
+    mode, per_sample_weights, padding_idx):
+    # _embedding_bag_dense_backward
+    return embedding_bag_family.embedding_bag_dense_backward(grad=grad, indices=indices, offset2bag=offset2bag,
+        bag_size=bag_size, maximum_indices=maximum_indices, num_weights=num_weights,
+        scale_grad_by_freq=scale_grad_by_freq, mode=mode, per_sample_weights=per_sample_weights,
+        padding_idx=padding_idx)
+
+
+def _embedding_bag_forward_only(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+    include_last_offset, padding_idx):
+    # _embedding_bag_forward_only
+    return embedding_bag_family.embedding_bag_forward_only(weight=weight, indices=indices, offsets=offsets,
+        scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse, per_sample_weights=per_sample_weights,
+        include_last_offset=include_last_offset, padding_idx=padding_idx)
+
+
+def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx):
+    # _embedding_bag_per_sample_weights_backward
+    return embedding_bag_family.per_sample_weights_backward(grad=grad, weight=weight, indices=indices, offsets=offsets,
+        offset2bag=offset2bag, mode=mode, padding_idx=padding_idx)
 
 
 def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(self, scale, zero_point, fake_quant_enabled, quant_min,
@@ -765,6 +828,18 @@ def _masked_softmax_backward(grad_output, output, mask, dim):
     return softmax_family.masked_softmax_backward(grad_output=grad_output, output=output, mask=mask, dim=dim)
 
 
+def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    # _native_batch_norm_legit
+    return norm_family.batch_norm(input=input, weight=weight, bias=bias, running_mean=running_mean,
+        running_var=running_var, training=training, momentum=momentum, eps=eps)
+
+
+def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps):
+    # _native_batch_norm_legit.no_stats
+    return norm_family.batch_norm_no_stats(input=input, weight=weight, bias=bias, training=training, momentum=momentum,
+        eps=eps)
+
+
 def _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias,
     mask, need_weights, average_attn_weights, mask_type):
     # _native_multi_head_attention
@@ -796,6 +871,20 @@ def _prelu_kernel_backward(grad_output, self, weight):
 def _sample_dirichlet(key, self):
     # _sample_dirichlet
     return random_family.sample_dirichlet(key=key, self=self)
+
+
+def _scaled_dot_product_flash_attention_for_cpu(rng_key, query, key, value, dropout_p, is_causal, attn_mask, scale):
+    # _scaled_dot_product_flash_attention_for_cpu
+    return attention_family.flash_attention_for_cpu(rng_key=rng_key, query=query, key=key, value=value,
+        dropout_p=dropout_p, is_causal=is_causal, attn_mask=attn_mask, scale=scale)
+
+
+def _scaled_dot_product_flash_attention_for_cpu_backward(grad_out, query, key, value, out, logsumexp, dropout_p,
+    is_causal, attn_mask, scale):
+    # _scaled_dot_product_flash_attention_for_cpu_backward
+    return vjp_family.vjp(attention_family.cpu_attention, wrt=("query", "key", "value"), cotangent=grad_out, mask=None,
+        arguments={"query": query, "key": key, "value": value, "dropout_p": dropout_p, "is_causal": is_causal,
+        "attn_mask": attn_mask, "scale": scale})
 
 
 def _scaled_dot_product_fused_attention_overrideable(rng_key, query, key, value, attn_bias, dropout_p, is_causal,
@@ -832,6 +921,24 @@ def _segment_reduce_backward(grad, output, data, reduce, lengths, offsets, axis,
     # _segment_reduce_backward
     return segment_family.segment_reduce_backward(grad=grad, output=output, data=data, reduce=reduce, lengths=lengths,
         offsets=offsets, axis=axis, initial=initial)
+
+
+def _slow_conv2d_backward_grad_input(grad_output, self, weight, kernel_size, stride, padding):
+    # _slow_conv2d_backward.grad_input
+    return convolution_family.direct_convolution2d_backward(grad_output=grad_output, self=self, weight=weight,
+        kernel_size=kernel_size, stride=stride, padding=padding)
+
+
+def _slow_conv2d_backward_output_mask(grad_output, self, weight, kernel_size, stride, padding, output_mask):
+    # _slow_conv2d_backward.output_mask
+    return convolution_family.direct_convolution2d_backward(grad_output=grad_output, self=self, weight=weight,
+        kernel_size=kernel_size, stride=stride, padding=padding, output_mask=output_mask)
+
+
+def _slow_conv2d_forward(self, weight, kernel_size, bias, stride, padding):
+    # _slow_conv2d_forward
+    return convolution_family.unbatched_convolution(self=self, weight=weight, kernel_size=kernel_size, bias=bias,
+        stride=stride, padding=padding)
 
 
 def _softmax(self, dim, half_to_float):
@@ -882,6 +989,11 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
         has_bias=has_bias)
 
 
+def _transform_bias_rescale_qkv(qkv, qkv_bias, num_heads):
+    # _transform_bias_rescale_qkv
+    return transformer_family.split_heads(qkv=qkv, qkv_bias=qkv_bias, num_heads=num_heads)
+
+
 def _transformer_encoder_layer_fwd(src, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, use_gelu,
     norm_first, eps, norm_weight_1, norm_bias_1, norm_weight_2, norm_bias_2, ffn_weight_1, ffn_bias_1, ffn_weight_2,
     ffn_bias_2, mask, mask_type):
@@ -901,6 +1013,42 @@ def _unique(self, sorted, return_inverse):
 def _unique2(self, sorted, return_inverse, return_counts):
     # _unique2
     return unique_family.unique2(self=self, sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
+
+
+def _upsample_bicubic2d_aa(self, output_size, align_corners, scales_h, scales_w):
+    # _upsample_bicubic2d_aa
+    return resample_family.cubic_aa(self=self, output_size=output_size, align_corners=align_corners, scales_h=scales_h,
+        scales_w=scales_w)
+
+
+def _upsample_bicubic2d_aa_backward(grad_output, output_size, input_size, align_corners, scales_h, scales_w):
+    # _upsample_bicubic2d_aa_backward
+    return resample_family.cubic_aa_backward(grad_output=grad_output, output_size=output_size, input_size=input_size,
+        align_corners=align_corners, scales_h=scales_h, scales_w=scales_w)
+
+
+def _upsample_bilinear2d_aa(self, output_size, align_corners, scales_h, scales_w):
+    # _upsample_bilinear2d_aa
+    return resample_family.linear_aa(self=self, output_size=output_size, align_corners=align_corners, scales_h=scales_h,
+        scales_w=scales_w)
+
+
+def _upsample_bilinear2d_aa_backward(grad_output, output_size, input_size, align_corners, scales_h, scales_w):
+    # _upsample_bilinear2d_aa_backward
+    return resample_family.linear_aa_backward(grad_output=grad_output, output_size=output_size, input_size=input_size,
+        align_corners=align_corners, scales_h=scales_h, scales_w=scales_w)
+
+
+def _upsample_lanczos2d_aa(self, output_size, align_corners, scales_h, scales_w):
+    # _upsample_lanczos2d_aa
+    return resample_family.lanczos_aa(self=self, output_size=output_size, align_corners=align_corners,
+        scales_h=scales_h, scales_w=scales_w)
+
+
+def _upsample_lanczos2d_aa_backward(grad_output, output_size, input_size, align_corners, scales_h, scales_w):
+    # _upsample_lanczos2d_aa_backward
+    return resample_family.lanczos_aa_backward(grad_output=grad_output, output_size=output_size, input_size=input_size,
+        align_corners=align_corners, scales_h=scales_h, scales_w=scales_w)
 
 
 def _upsample_nearest_exact1d(self, output_size, scales):
@@ -942,6 +1090,17 @@ def _weight_int8pack_mm(self, mat2, scales):
     return quantized_matmul_family.weight_int8pack_mm(self=self, mat2=mat2, scales=scales)
 
 
+def _weight_norm_interface(v, g, dim):
+    # _weight_norm_interface
+    return norm_family.weight_norm(v=v, g=g, dim=dim)
+
+
+def _weight_norm_interface_backward(grad_w, saved_v, saved_g, saved_norms, dim):
+    # _weight_norm_interface_backward
+    return norm_family.weight_norm_backward(grad_w=grad_w, saved_v=saved_v, saved_g=saved_g, saved_norms=saved_norms,
+        dim=dim)
+
+
 def abs(self):
     # abs
     return jnp.abs(self)
@@ -955,6 +1114,21 @@ def acos(self):
 def acosh(self):
     # acosh
     return jnp.arccosh(self)
+
+
+def adaptive_avg_pool2d(self, output_size):
+    # adaptive_avg_pool2d
+    return resample_family.adaptive_avg_pool(self=self, output_size=output_size)
+
+
+def adaptive_avg_pool3d(self, output_size):
+    # adaptive_avg_pool3d
+    return resample_family.adaptive_avg_pool(self=self, output_size=output_size)
+
+
+def adaptive_avg_pool3d_backward_grad_input(grad_output, self):
+    # adaptive_avg_pool3d_backward.grad_input
+    return resample_family.adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
 
 
 def adaptive_max_pool2d(self, output_size):
@@ -1133,6 +1307,20 @@ def avg_pool3d_backward(grad_output, self, kernel_size, stride, padding, ceil_mo
 def baddbmm(self, batch1, batch2, beta, alpha):
     # baddbmm
     return matmul_family.baddbmm(self=self, batch1=batch1, batch2=batch2, beta=beta, alpha=alpha)
+
+
+def batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, save_var, update, eps,
+    output_mask, reserve):
+    # batch_norm_backward
+    return norm_family.batch_norm_with_update_backward(grad_out=grad_out, input=input, weight=weight,
+        running_mean=running_mean, running_var=running_var, save_mean=save_mean, save_var=save_var, update=update,
+        eps=eps, output_mask=output_mask, reserve=reserve)
+
+
+def batch_norm_update_stats(input, running_mean, running_var, momentum):
+    # batch_norm_update_stats
+    return norm_family.batch_norm_update_stats(input=input, running_mean=running_mean, running_var=running_var,
+        momentum=momentum)
 
 
 def bernoulli(key, self):
@@ -1601,6 +1789,32 @@ def glu_backward_jvp(grad_x, grad_glu, x, dgrad_glu, dx, dim):
 def glu_jvp(glu, x, dx, dim):
     # glu_jvp
     return activation_family.glu_jvp(glu=glu, x=x, dx=dx, dim=dim)
+
+
+def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
+    # grid_sampler_2d
+    return grid_family.grid_sampler(input=input, grid=grid, interpolation_mode=interpolation_mode,
+        padding_mode=padding_mode, align_corners=align_corners)
+
+
+def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+    # grid_sampler_2d_backward
+    return grid_family.grid_sampler_backward(grad_output=grad_output, input=input, grid=grid,
+        interpolation_mode=interpolation_mode, padding_mode=padding_mode, align_corners=align_corners,
+        output_mask=output_mask)
+
+
+def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
+    # grid_sampler_3d
+    return grid_family.grid_sampler(input=input, grid=grid, interpolation_mode=interpolation_mode,
+        padding_mode=padding_mode, align_corners=align_corners)
+
+
+def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+    # grid_sampler_3d_backward
+    return grid_family.grid_sampler_backward(grad_output=grad_output, input=input, grid=grid,
+        interpolation_mode=interpolation_mode, padding_mode=padding_mode, align_corners=align_corners,
+        output_mask=output_mask)
 
 
 def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
@@ -2672,6 +2886,36 @@ def sinh(self):
     return elementwise_family.sinh(self=self)
 
 
+def slow_conv3d_forward(self, weight, kernel_size, bias, stride, padding):
+    # slow_conv3d_forward
+    return convolution_family.unbatched_convolution(self=self, weight=weight, kernel_size=kernel_size, bias=bias,
+        stride=stride, padding=padding)
+
+
+def slow_conv_dilated2d(self, weight, kernel_size, bias, stride, padding, dilation):
+    # slow_conv_dilated2d
+    return convolution_family.unbatched_convolution(self=self, weight=weight, kernel_size=kernel_size, bias=bias,
+        stride=stride, padding=padding, dilation=dilation)
+
+
+def slow_conv_dilated3d(self, weight, kernel_size, bias, stride, padding, dilation):
+    # slow_conv_dilated3d
+    return convolution_family.unbatched_convolution(self=self, weight=weight, kernel_size=kernel_size, bias=bias,
+        stride=stride, padding=padding, dilation=dilation)
+
+
+def slow_conv_transpose2d(self, weight, kernel_size, bias, stride, padding, output_padding, dilation):
+    # slow_conv_transpose2d
+    return convolution_family.unbatched_transposed_convolution(self=self, weight=weight, kernel_size=kernel_size,
+        bias=bias, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation)
+
+
+def slow_conv_transpose3d(self, weight, kernel_size, bias, stride, padding, output_padding, dilation):
+    # slow_conv_transpose3d
+    return convolution_family.unbatched_transposed_convolution(self=self, weight=weight, kernel_size=kernel_size,
+        bias=bias, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation)
+
+
 def smooth_l1_loss(self, target, reduction, beta):
     # smooth_l1_loss
     return loss_family.smooth_l1_loss(self=self, target=target, reduction=reduction, beta=beta)
@@ -3246,6 +3490,15 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("assert_msg", "str", False)),
         _assert_async_msg,
     ),
+    "_batch_norm_with_update": Entry(
+        "_batch_norm_with_update",
+        (Param("input", "Tensor", True), Param("weight", "Tensor?", True), Param("bias", "Tensor?", True),
+         Param("running_mean", "Tensor", True), Param("running_var", "Tensor", True), Param("momentum", "float", True),
+         Param("eps", "float", True)),
+        _batch_norm_with_update,
+        meta="jax",
+        memory_format=("input",),
+    ),
     "_cdist_backward": Entry(
         "_cdist_backward",
         (Param("grad", "Tensor", True), Param("x1", "Tensor", True), Param("x2", "Tensor", True),
@@ -3277,6 +3530,23 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("self",),
     ),
+    "_ctc_loss": Entry(
+        "_ctc_loss",
+        (Param("log_probs", "Tensor", True), Param("targets", "Tensor", True), Param("input_lengths", "int[]", True),
+         Param("target_lengths", "int[]", True), Param("blank", "int", False), Param("zero_infinity", "bool", False)),
+        _ctc_loss,
+        meta="jax",
+        key_sizes=("longest",),
+    ),
+    "_ctc_loss_backward": Entry(
+        "_ctc_loss_backward",
+        (Param("grad", "Tensor", True), Param("log_probs", "Tensor", True), Param("targets", "Tensor", True),
+         Param("input_lengths", "int[]", True), Param("target_lengths", "int[]", True),
+         Param("neg_log_likelihood", "Tensor", True), Param("log_alpha", "Tensor", True), Param("blank", "int", False),
+         Param("zero_infinity", "bool", False)),
+        _ctc_loss_backward,
+        meta="jax",
+    ),
     "_cummax_helper": Entry(
         "_cummax_helper",
         (Param("self", "Tensor", True), Param("values", "Tensor", True), Param("indices", "Tensor", True),
@@ -3295,6 +3565,49 @@ ENTRIES: dict[str, Entry] = {
         "_dirichlet_grad",
         (Param("x", "Tensor", True), Param("alpha", "Tensor", True), Param("total", "Tensor", True)),
         _dirichlet_grad,
+    ),
+    "_embedding_bag": Entry(
+        "_embedding_bag",
+        (Param("weight", "Tensor", True), Param("indices", "Tensor", True), Param("offsets", "Tensor", True),
+         Param("scale_grad_by_freq", "bool", False), Param("mode", "int", False), Param("sparse", "bool", False),
+         Param("per_sample_weights", "Tensor?", True), Param("include_last_offset", "bool", False),
+         Param("padding_idx", "int", False)),
+        _embedding_bag,
+        meta="jax",
+    ),
+    "_embedding_bag_backward": Entry(
+        "_embedding_bag_backward",
+        (Param("grad", "Tensor", True), Param("indices", "Tensor", True), Param("offsets", "Tensor", True),
+         Param("offset2bag", "Tensor", True), Param("bag_size", "Tensor", True),
+         Param("maximum_indices", "Tensor", True), Param("num_weights", "int", False),
+         Param("scale_grad_by_freq", "bool", False), Param("mode", "int", False), Param("sparse", "bool", False),
+         Param("per_sample_weights", "Tensor?", True), Param("padding_idx", "int", False)),
+        _embedding_bag_backward,
+        meta="jax",
+    ),
+    "_embedding_bag_dense_backward": Entry(
+        "_embedding_bag_dense_backward",
+        (Param("grad", "Tensor", True), Param("indices", "Tensor", True), Param("offset2bag", "Tensor", True),
+         Param("bag_size", "Tensor", True), Param("maximum_indices", "Tensor", True),
+         Param("num_weights", "int", False), Param("scale_grad_by_freq", "bool", False), Param("mode", "int", False),
+         Param("per_sample_weights", "Tensor?", True), Param("padding_idx", "int", False)),
+        _embedding_bag_dense_backward,
+    ),
+    "_embedding_bag_forward_only": Entry(
+        "_embedding_bag_forward_only",
+        (Param("weight", "Tensor", True), Param("indices", "Tensor", True), Param("offsets", "Tensor", True),
+         Param("scale_grad_by_freq", "bool", False), Param("mode", "int", False), Param("sparse", "bool", False),
+         Param("per_sample_weights", "Tensor?", True), Param("include_last_offset", "bool", False),
+         Param("padding_idx", "int", False)),
+        _embedding_bag_forward_only,
+        meta="jax",
+    ),
+    "_embedding_bag_per_sample_weights_backward": Entry(
+        "_embedding_bag_per_sample_weights_backward",
+        (Param("grad", "Tensor", True), Param("weight", "Tensor", True), Param("indices", "Tensor", True),
+         Param("offsets", "Tensor", True), Param("offset2bag", "Tensor", True), Param("mode", "int", False),
+         Param("padding_idx", "int", False)),
+        _embedding_bag_per_sample_weights_backward,
     ),
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": Entry(
         "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
@@ -3904,6 +4217,22 @@ ENTRIES: dict[str, Entry] = {
          Param("dim", "int?", False)),
         _masked_softmax_backward,
     ),
+    "_native_batch_norm_legit": Entry(
+        "_native_batch_norm_legit",
+        (Param("input", "Tensor", True), Param("weight", "Tensor?", True), Param("bias", "Tensor?", True),
+         Param("running_mean", "Tensor", True), Param("running_var", "Tensor", True), Param("training", "bool", False),
+         Param("momentum", "float", True), Param("eps", "float", True)),
+        _native_batch_norm_legit,
+        meta="jax",
+        memory_format=("input",),
+    ),
+    "_native_batch_norm_legit.no_stats": Entry(
+        "_native_batch_norm_legit.no_stats",
+        (Param("input", "Tensor", True), Param("weight", "Tensor?", True), Param("bias", "Tensor?", True),
+         Param("training", "bool", False), Param("momentum", "float", True), Param("eps", "float", True)),
+        _native_batch_norm_legit_no_stats,
+        memory_format=("input",),
+    ),
     "_native_multi_head_attention": Entry(
         "_native_multi_head_attention",
         (Param("query", "Tensor", True), Param("key", "Tensor", True), Param("value", "Tensor", True),
@@ -3943,6 +4272,22 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True),),
         _sample_dirichlet,
         rng=True,
+    ),
+    "_scaled_dot_product_flash_attention_for_cpu": Entry(
+        "_scaled_dot_product_flash_attention_for_cpu",
+        (Param("query", "Tensor", True), Param("key", "Tensor", True), Param("value", "Tensor", True),
+         Param("dropout_p", "float", False), Param("is_causal", "bool", False), Param("attn_mask", "Tensor?", True),
+         Param("scale", "float?", True)),
+        _scaled_dot_product_flash_attention_for_cpu,
+        rng=True,
+    ),
+    "_scaled_dot_product_flash_attention_for_cpu_backward": Entry(
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+        (Param("grad_out", "Tensor", True), Param("query", "Tensor", True), Param("key", "Tensor", True),
+         Param("value", "Tensor", True), Param("out", "Tensor", True), Param("logsumexp", "Tensor", True),
+         Param("dropout_p", "float", False), Param("is_causal", "bool", False), Param("attn_mask", "Tensor?", True),
+         Param("scale", "float?", True)),
+        _scaled_dot_product_flash_attention_for_cpu_backward,
     ),
     "_scaled_dot_product_fused_attention_overrideable": Entry(
         "_scaled_dot_product_fused_attention_overrideable",
@@ -3985,6 +4330,28 @@ ENTRIES: dict[str, Entry] = {
          Param("reduce", "str", False), Param("lengths", "Tensor?", True), Param("offsets", "Tensor?", True),
          Param("axis", "int", False), Param("initial", "Scalar?", True)),
         _segment_reduce_backward,
+    ),
+    "_slow_conv2d_backward.grad_input": Entry(
+        "_slow_conv2d_backward.grad_input",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("weight", "Tensor", True),
+         Param("kernel_size", "int[]", False), Param("stride", "int[]", False), Param("padding", "int[]", False)),
+        _slow_conv2d_backward_grad_input,
+        meta="jax",
+    ),
+    "_slow_conv2d_backward.output_mask": Entry(
+        "_slow_conv2d_backward.output_mask",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("weight", "Tensor", True),
+         Param("kernel_size", "int[]", False), Param("stride", "int[]", False), Param("padding", "int[]", False),
+         Param("output_mask", "bool[]", False)),
+        _slow_conv2d_backward_output_mask,
+        meta="jax",
+    ),
+    "_slow_conv2d_forward": Entry(
+        "_slow_conv2d_forward",
+        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
+         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False)),
+        _slow_conv2d_forward,
+        meta="jax",
     ),
     "_softmax": Entry(
         "_softmax",
@@ -4043,6 +4410,12 @@ ENTRIES: dict[str, Entry] = {
         _thnn_fused_lstm_cell_backward_impl,
         meta="jax",
     ),
+    "_transform_bias_rescale_qkv": Entry(
+        "_transform_bias_rescale_qkv",
+        (Param("qkv", "Tensor", True), Param("qkv_bias", "Tensor", True), Param("num_heads", "int", False)),
+        _transform_bias_rescale_qkv,
+        meta="jax",
+    ),
     "_transformer_encoder_layer_fwd": Entry(
         "_transformer_encoder_layer_fwd",
         (Param("src", "Tensor", True), Param("embed_dim", "int", False), Param("num_heads", "int", False),
@@ -4067,6 +4440,51 @@ ENTRIES: dict[str, Entry] = {
          Param("return_counts", "bool", False)),
         _unique2,
         data_sizes=True,
+    ),
+    "_upsample_bicubic2d_aa": Entry(
+        "_upsample_bicubic2d_aa",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("align_corners", "bool", False),
+         Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
+        _upsample_bicubic2d_aa,
+        structured=True,
+    ),
+    "_upsample_bicubic2d_aa_backward": Entry(
+        "_upsample_bicubic2d_aa_backward",
+        (Param("grad_output", "Tensor", True), Param("output_size", "int[]", False),
+         Param("input_size", "int[]", False), Param("align_corners", "bool", False), Param("scales_h", "float?", False),
+         Param("scales_w", "float?", False)),
+        _upsample_bicubic2d_aa_backward,
+        structured=True,
+    ),
+    "_upsample_bilinear2d_aa": Entry(
+        "_upsample_bilinear2d_aa",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("align_corners", "bool", False),
+         Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
+        _upsample_bilinear2d_aa,
+        structured=True,
+    ),
+    "_upsample_bilinear2d_aa_backward": Entry(
+        "_upsample_bilinear2d_aa_backward",
+        (Param("grad_output", "Tensor", True), Param("output_size", "int[]", False),
+         Param("input_size", "int[]", False), Param("align_corners", "bool", False), Param("scales_h", "float?", False),
+         Param("scales_w", "float?", False)),
+        _upsample_bilinear2d_aa_backward,
+        structured=True,
+    ),
+    "_upsample_lanczos2d_aa": Entry(
+        "_upsample_lanczos2d_aa",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False), Param("align_corners", "bool", False),
+         Param("scales_h", "float?", False), Param("scales_w", "float?", False)),
+        _upsample_lanczos2d_aa,
+        structured=True,
+    ),
+    "_upsample_lanczos2d_aa_backward": Entry(
+        "_upsample_lanczos2d_aa_backward",
+        (Param("grad_output", "Tensor", True), Param("output_size", "int[]", False),
+         Param("input_size", "int[]", False), Param("align_corners", "bool", False), Param("scales_h", "float?", False),
+         Param("scales_w", "float?", False)),
+        _upsample_lanczos2d_aa_backward,
+        structured=True,
     ),
     "_upsample_nearest_exact1d": Entry(
         "_upsample_nearest_exact1d",
@@ -4115,6 +4533,17 @@ ENTRIES: dict[str, Entry] = {
         (Param("self", "Tensor", True), Param("mat2", "Tensor", True), Param("scales", "Tensor", True)),
         _weight_int8pack_mm,
     ),
+    "_weight_norm_interface": Entry(
+        "_weight_norm_interface",
+        (Param("v", "Tensor", True), Param("g", "Tensor", True), Param("dim", "int", False)),
+        _weight_norm_interface,
+    ),
+    "_weight_norm_interface_backward": Entry(
+        "_weight_norm_interface_backward",
+        (Param("grad_w", "Tensor", True), Param("saved_v", "Tensor", True), Param("saved_g", "Tensor", True),
+         Param("saved_norms", "Tensor", True), Param("dim", "int", False)),
+        _weight_norm_interface_backward,
+    ),
     "abs": Entry(
         "abs",
         (Param("self", "Tensor", True),),
@@ -4137,6 +4566,24 @@ ENTRIES: dict[str, Entry] = {
         promote="int_to_float",
         promoted=("self",),
         structured=True,
+    ),
+    "adaptive_avg_pool2d": Entry(
+        "adaptive_avg_pool2d",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
+        adaptive_avg_pool2d,
+        meta="jax",
+    ),
+    "adaptive_avg_pool3d": Entry(
+        "adaptive_avg_pool3d",
+        (Param("self", "Tensor", True), Param("output_size", "int[]", False)),
+        adaptive_avg_pool3d,
+        meta="jax",
+    ),
+    "adaptive_avg_pool3d_backward.grad_input": Entry(
+        "adaptive_avg_pool3d_backward.grad_input",
+        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True)),
+        adaptive_avg_pool3d_backward_grad_input,
+        meta="jax",
     ),
     "adaptive_max_pool2d": Entry(
         "adaptive_max_pool2d",
@@ -4383,6 +4830,22 @@ ENTRIES: dict[str, Entry] = {
         baddbmm,
         meta="fix:typed_like_the_last_operand",
         structured=True,
+    ),
+    "batch_norm_backward": Entry(
+        "batch_norm_backward",
+        (Param("grad_out", "Tensor", True), Param("input", "Tensor", True), Param("weight", "Tensor", True),
+         Param("running_mean", "Tensor?", True), Param("running_var", "Tensor?", True),
+         Param("save_mean", "Tensor?", True), Param("save_var", "Tensor?", True), Param("update", "bool", False),
+         Param("eps", "float", True), Param("output_mask", "bool[]", False), Param("reserve", "Tensor", True)),
+        batch_norm_backward,
+    ),
+    "batch_norm_update_stats": Entry(
+        "batch_norm_update_stats",
+        (Param("input", "Tensor", True), Param("running_mean", "Tensor?", True), Param("running_var", "Tensor?", True),
+         Param("momentum", "float", True)),
+        batch_norm_update_stats,
+        meta="jax",
+        mutates=("running_mean", "running_var"),
     ),
     "bernoulli": Entry(
         "bernoulli",
@@ -5034,6 +5497,32 @@ ENTRIES: dict[str, Entry] = {
         promote="default",
         promoted=("glu", "x", "dx"),
         dims="dim",
+    ),
+    "grid_sampler_2d": Entry(
+        "grid_sampler_2d",
+        (Param("input", "Tensor", True), Param("grid", "Tensor", True), Param("interpolation_mode", "int", False),
+         Param("padding_mode", "int", False), Param("align_corners", "bool", False)),
+        grid_sampler_2d,
+    ),
+    "grid_sampler_2d_backward": Entry(
+        "grid_sampler_2d_backward",
+        (Param("grad_output", "Tensor", True), Param("input", "Tensor", True), Param("grid", "Tensor", True),
+         Param("interpolation_mode", "int", False), Param("padding_mode", "int", False),
+         Param("align_corners", "bool", False), Param("output_mask", "bool[]", False)),
+        grid_sampler_2d_backward,
+    ),
+    "grid_sampler_3d": Entry(
+        "grid_sampler_3d",
+        (Param("input", "Tensor", True), Param("grid", "Tensor", True), Param("interpolation_mode", "int", False),
+         Param("padding_mode", "int", False), Param("align_corners", "bool", False)),
+        grid_sampler_3d,
+    ),
+    "grid_sampler_3d_backward": Entry(
+        "grid_sampler_3d_backward",
+        (Param("grad_output", "Tensor", True), Param("input", "Tensor", True), Param("grid", "Tensor", True),
+         Param("interpolation_mode", "int", False), Param("padding_mode", "int", False),
+         Param("align_corners", "bool", False), Param("output_mask", "bool[]", False)),
+        grid_sampler_3d_backward,
     ),
     "gru_cell": Entry(
         "gru_cell",
@@ -6534,6 +7023,46 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         structured=True,
     ),
+    "slow_conv3d_forward": Entry(
+        "slow_conv3d_forward",
+        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
+         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False)),
+        slow_conv3d_forward,
+        meta="jax",
+    ),
+    "slow_conv_dilated2d": Entry(
+        "slow_conv_dilated2d",
+        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
+         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False),
+         Param("dilation", "int[]", False)),
+        slow_conv_dilated2d,
+        meta="jax",
+    ),
+    "slow_conv_dilated3d": Entry(
+        "slow_conv_dilated3d",
+        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
+         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False),
+         Param("dilation", "int[]", False)),
+        slow_conv_dilated3d,
+        meta="jax",
+    ),
+    "slow_conv_transpose2d": Entry(
+        "slow_conv_transpose2d",
+        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
+         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False),
+         Param("output_padding", "int[]", False), Param("dilation", "int[]", False)),
+        slow_conv_transpose2d,
+        meta="jax",
+        structured=True,
+    ),
+    "slow_conv_transpose3d": Entry(
+        "slow_conv_transpose3d",
+        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
+         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False),
+         Param("output_padding", "int[]", False), Param("dilation", "int[]", False)),
+        slow_conv_transpose3d,
+        meta="jax",
+    ),
     "smooth_l1_loss": Entry(
         "smooth_l1_loss",
         (Param("self", "Tensor", True), Param("target", "Tensor", True), Param("reduction", "int", False),
@@ -7278,6 +7807,9 @@ OVERLOADS: dict[str, str] = {
     "_amp_update_scale_": "_amp_update_scale_",
     "_assert_async": "_assert_async",
     "_assert_async.msg": "_assert_async.msg",
+    "_batch_norm_with_update_functional": "_batch_norm_with_update",
+    "_batch_norm_with_update.out": "_batch_norm_with_update",
+    "_batch_norm_with_update": "_batch_norm_with_update",
     "_cdist_backward": "_cdist_backward",
     "_cdist_backward.out": "_cdist_backward",
     "_cdist_forward": "_cdist_forward",
@@ -7288,10 +7820,23 @@ OVERLOADS: dict[str, str] = {
     "_compute_linear_combination.out": "_compute_linear_combination",
     "_conj_physical": "_conj_physical",
     "_conj_physical.out": "_conj_physical",
+    "_ctc_loss": "_ctc_loss",
+    "_ctc_loss.out": "_ctc_loss",
+    "_ctc_loss_backward": "_ctc_loss_backward",
+    "_ctc_loss_backward.out": "_ctc_loss_backward",
     "_cummax_helper": "_cummax_helper",
     "_cummin_helper": "_cummin_helper",
     "_dirichlet_grad": "_dirichlet_grad",
     "_dirichlet_grad.out": "_dirichlet_grad",
+    "_embedding_bag": "_embedding_bag",
+    "_embedding_bag.out": "_embedding_bag",
+    "_embedding_bag_backward": "_embedding_bag_backward",
+    "_embedding_bag_dense_backward": "_embedding_bag_dense_backward",
+    "_embedding_bag_dense_backward.out": "_embedding_bag_dense_backward",
+    "_embedding_bag_forward_only": "_embedding_bag_forward_only",
+    "_embedding_bag_forward_only.out": "_embedding_bag_forward_only",
+    "_embedding_bag_per_sample_weights_backward": "_embedding_bag_per_sample_weights_backward",
+    "_embedding_bag_per_sample_weights_backward.out": "_embedding_bag_per_sample_weights_backward",
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams":
         "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out":
@@ -7583,6 +8128,11 @@ OVERLOADS: dict[str, str] = {
     "_masked_softmax.out": "_masked_softmax",
     "_masked_softmax_backward": "_masked_softmax_backward",
     "_masked_softmax_backward.out": "_masked_softmax_backward",
+    "_native_batch_norm_legit_functional": "_native_batch_norm_legit",
+    "_native_batch_norm_legit.out": "_native_batch_norm_legit",
+    "_native_batch_norm_legit": "_native_batch_norm_legit",
+    "_native_batch_norm_legit.no_stats": "_native_batch_norm_legit.no_stats",
+    "_native_batch_norm_legit.no_stats_out": "_native_batch_norm_legit.no_stats",
     "_native_multi_head_attention": "_native_multi_head_attention",
     "_native_multi_head_attention.out": "_native_multi_head_attention",
     "_pdist_backward": "_pdist_backward",
@@ -7593,6 +8143,8 @@ OVERLOADS: dict[str, str] = {
     "_prelu_kernel_backward": "_prelu_kernel_backward",
     "_sample_dirichlet": "_sample_dirichlet",
     "_sample_dirichlet.out": "_sample_dirichlet",
+    "_scaled_dot_product_flash_attention_for_cpu": "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_flash_attention_for_cpu_backward": "_scaled_dot_product_flash_attention_for_cpu_backward",
     "_scaled_dot_product_fused_attention_overrideable": "_scaled_dot_product_fused_attention_overrideable",
     "_scaled_dot_product_fused_attention_overrideable_backward":
         "_scaled_dot_product_fused_attention_overrideable_backward",
@@ -7602,6 +8154,11 @@ OVERLOADS: dict[str, str] = {
     "_scaled_mm_v2.out": "_scaled_mm_v2",
     "_segment_reduce_backward": "_segment_reduce_backward",
     "_segment_reduce_backward.out": "_segment_reduce_backward",
+    "_slow_conv2d_backward.grad_input": "_slow_conv2d_backward.grad_input",
+    "_slow_conv2d_backward.output_mask": "_slow_conv2d_backward.output_mask",
+    "_slow_conv2d_backward.output_mask_out": "_slow_conv2d_backward.output_mask",
+    "_slow_conv2d_forward": "_slow_conv2d_forward",
+    "_slow_conv2d_forward.output": "_slow_conv2d_forward",
     "_softmax": "_softmax",
     "_softmax.out": "_softmax",
     "_softmax_backward_data": "_softmax_backward_data",
@@ -7619,12 +8176,26 @@ OVERLOADS: dict[str, str] = {
     "_thnn_fused_lstm_cell.out": "_thnn_fused_lstm_cell",
     "_thnn_fused_lstm_cell_backward_impl": "_thnn_fused_lstm_cell_backward_impl",
     "_thnn_fused_lstm_cell_backward_impl.out": "_thnn_fused_lstm_cell_backward_impl",
+    "_transform_bias_rescale_qkv": "_transform_bias_rescale_qkv",
+    "_transform_bias_rescale_qkv.out": "_transform_bias_rescale_qkv",
     "_transformer_encoder_layer_fwd": "_transformer_encoder_layer_fwd",
     "_transformer_encoder_layer_fwd.out": "_transformer_encoder_layer_fwd",
     "_unique": "_unique",
     "_unique.out": "_unique",
     "_unique2": "_unique2",
     "_unique2.out": "_unique2",
+    "_upsample_bicubic2d_aa": "_upsample_bicubic2d_aa",
+    "_upsample_bicubic2d_aa.out": "_upsample_bicubic2d_aa",
+    "_upsample_bicubic2d_aa_backward": "_upsample_bicubic2d_aa_backward",
+    "_upsample_bicubic2d_aa_backward.grad_input": "_upsample_bicubic2d_aa_backward",
+    "_upsample_bilinear2d_aa": "_upsample_bilinear2d_aa",
+    "_upsample_bilinear2d_aa.out": "_upsample_bilinear2d_aa",
+    "_upsample_bilinear2d_aa_backward": "_upsample_bilinear2d_aa_backward",
+    "_upsample_bilinear2d_aa_backward.grad_input": "_upsample_bilinear2d_aa_backward",
+    "_upsample_lanczos2d_aa": "_upsample_lanczos2d_aa",
+    "_upsample_lanczos2d_aa.out": "_upsample_lanczos2d_aa",
+    "_upsample_lanczos2d_aa_backward": "_upsample_lanczos2d_aa_backward",
+    "_upsample_lanczos2d_aa_backward.grad_input": "_upsample_lanczos2d_aa_backward",
     "_upsample_nearest_exact1d": "_upsample_nearest_exact1d",
     "_upsample_nearest_exact1d.out": "_upsample_nearest_exact1d",
     "_upsample_nearest_exact1d_backward": "_upsample_nearest_exact1d_backward",
@@ -7638,6 +8209,10 @@ OVERLOADS: dict[str, str] = {
     "_upsample_nearest_exact3d_backward": "_upsample_nearest_exact3d_backward",
     "_upsample_nearest_exact3d_backward.grad_input": "_upsample_nearest_exact3d_backward",
     "_weight_int8pack_mm": "_weight_int8pack_mm",
+    "_weight_norm_interface": "_weight_norm_interface",
+    "_weight_norm_interface.out": "_weight_norm_interface",
+    "_weight_norm_interface_backward": "_weight_norm_interface_backward",
+    "_weight_norm_interface_backward.out": "_weight_norm_interface_backward",
     "abs": "abs",
     "abs.out": "abs",
     "abs_": "abs",
@@ -7647,6 +8222,9 @@ OVERLOADS: dict[str, str] = {
     "acosh": "acosh",
     "acosh.out": "acosh",
     "acosh_": "acosh",
+    "adaptive_avg_pool2d.out": "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d.out": "adaptive_avg_pool3d",
+    "adaptive_avg_pool3d_backward.grad_input": "adaptive_avg_pool3d_backward.grad_input",
     "adaptive_max_pool2d": "adaptive_max_pool2d",
     "adaptive_max_pool2d.out": "adaptive_max_pool2d",
     "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward",
@@ -7728,6 +8306,9 @@ OVERLOADS: dict[str, str] = {
     "baddbmm": "baddbmm",
     "baddbmm.out": "baddbmm",
     "baddbmm_": "baddbmm",
+    "batch_norm_backward": "batch_norm_backward",
+    "batch_norm_update_stats": "batch_norm_update_stats",
+    "batch_norm_update_stats.out": "batch_norm_update_stats",
     "bernoulli": "bernoulli",
     "bernoulli.out": "bernoulli",
     "bernoulli.p": "bernoulli.p",
@@ -7954,6 +8535,14 @@ OVERLOADS: dict[str, str] = {
     "glu_backward_jvp.out": "glu_backward_jvp",
     "glu_jvp": "glu_jvp",
     "glu_jvp.out": "glu_jvp",
+    "grid_sampler_2d": "grid_sampler_2d",
+    "grid_sampler_2d.out": "grid_sampler_2d",
+    "grid_sampler_2d_backward": "grid_sampler_2d_backward",
+    "grid_sampler_2d_backward.out": "grid_sampler_2d_backward",
+    "grid_sampler_3d": "grid_sampler_3d",
+    "grid_sampler_3d.out": "grid_sampler_3d",
+    "grid_sampler_3d_backward": "grid_sampler_3d_backward",
+    "grid_sampler_3d_backward.out": "grid_sampler_3d_backward",
     "gru_cell": "gru_cell",
     "gt.Scalar": "gt.Scalar",
     "gt.Scalar_out": "gt.Scalar",
@@ -8441,6 +9030,16 @@ OVERLOADS: dict[str, str] = {
     "sinh": "sinh",
     "sinh.out": "sinh",
     "sinh_": "sinh",
+    "slow_conv3d_forward": "slow_conv3d_forward",
+    "slow_conv3d_forward.output": "slow_conv3d_forward",
+    "slow_conv_dilated2d": "slow_conv_dilated2d",
+    "slow_conv_dilated2d.out": "slow_conv_dilated2d",
+    "slow_conv_dilated3d": "slow_conv_dilated3d",
+    "slow_conv_dilated3d.out": "slow_conv_dilated3d",
+    "slow_conv_transpose2d": "slow_conv_transpose2d",
+    "slow_conv_transpose2d.out": "slow_conv_transpose2d",
+    "slow_conv_transpose3d": "slow_conv_transpose3d",
+    "slow_conv_transpose3d.out": "slow_conv_transpose3d",
     "smooth_l1_loss": "smooth_l1_loss",
     "smooth_l1_loss.out": "smooth_l1_loss",
     "smooth_l1_loss_backward": "smooth_l1_loss_backward",

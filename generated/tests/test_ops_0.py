@@ -41,6 +41,13 @@ class TestCumminHelper(OpTest):
     overloads = ("_cummin_helper",)
 
 
+class TestEmbeddingBagForwardOnly(OpTest):
+    entry = "_embedding_bag_forward_only"
+    aten = "_embedding_bag_forward_only"
+    overloads = ("_embedding_bag_forward_only", "_embedding_bag_forward_only.out")
+    samples = "embedding_bag"
+
+
 class TestFakeQuantizePerTensorAffineCachemaskTensorQparams(OpTest):
     entry = "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
     aten = "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
@@ -252,6 +259,14 @@ class TestLogSoftmax(OpTest):
     overloads = ("_log_softmax", "_log_softmax.out")
 
 
+class TestNativeBatchNormLegit(OpTest):
+    entry = "_native_batch_norm_legit"
+    aten = "_native_batch_norm_legit"
+    overloads = ("_native_batch_norm_legit_functional", "_native_batch_norm_legit.out",
+        "_native_batch_norm_legit")
+    samples = "batch_norm"
+
+
 class TestNativeMultiHeadAttention(OpTest):
     entry = "_native_multi_head_attention"
     aten = "_native_multi_head_attention"
@@ -277,11 +292,25 @@ class TestSampleDirichlet(OpTest):
     check = "distribution"
 
 
+class TestScaledDotProductFlashAttentionForCpuBackward(OpTest):
+    entry = "_scaled_dot_product_flash_attention_for_cpu_backward"
+    aten = "_scaled_dot_product_flash_attention_for_cpu_backward"
+    overloads = ("_scaled_dot_product_flash_attention_for_cpu_backward",)
+    samples = "flash_attention_for_cpu"
+
+
 class TestScaledMm(OpTest):
     entry = "_scaled_mm"
     aten = "_scaled_mm"
     overloads = ("_scaled_mm", "_scaled_mm.out")
     samples = "scaled_mm"
+
+
+class TestSlowConv2dForward(OpTest):
+    entry = "_slow_conv2d_forward"
+    aten = "_slow_conv2d_forward"
+    overloads = ("_slow_conv2d_forward", "_slow_conv2d_forward.output")
+    samples = "slow_conv"
 
 
 class TestUpsampleNearestExact2d(OpTest):
@@ -529,6 +558,14 @@ class TestGlu(OpTest):
     entry = "glu"
     aten = "glu"
     overloads = ("glu", "glu.out")
+
+
+class TestGridSampler2d(OpTest):
+    entry = "grid_sampler_2d"
+    aten = "grid_sampler_2d"
+    overloads = ("grid_sampler_2d", "grid_sampler_2d.out")
+    opinfo = ("grid_sampler_2d", "nn.functional.grid_sample")
+    xfail = {"values/bf16": "the CPU rounds positions to bfloat16 and so reads other pixels"}
 
 
 class TestGtScalar(OpTest):
@@ -879,6 +916,13 @@ class TestSinh(OpTest):
     entry = "sinh"
     aten = "sinh"
     overloads = ("sinh", "sinh.out", "sinh_")
+
+
+class TestSlowConvTranspose2d(OpTest):
+    entry = "slow_conv_transpose2d"
+    aten = "slow_conv_transpose2d"
+    overloads = ("slow_conv_transpose2d", "slow_conv_transpose2d.out")
+    samples = "slow_conv"
 
 
 class TestSmoothL1Loss(OpTest):

@@ -47,6 +47,20 @@ class TestConjPhysical(OpTest):
     overloads = ("_conj_physical", "_conj_physical.out")
 
 
+class TestEmbeddingBag(OpTest):
+    entry = "_embedding_bag"
+    aten = "_embedding_bag"
+    overloads = ("_embedding_bag", "_embedding_bag.out")
+    samples = "embedding_bag"
+
+
+class TestEmbeddingBagBackward(OpTest):
+    entry = "_embedding_bag_backward"
+    aten = "_embedding_bag_backward"
+    overloads = ("_embedding_bag_backward",)
+    samples = "embedding_bag"
+
+
 class TestForeachAddScalarList(OpTest):
     entry = "_foreach_add.ScalarList"
     aten = "_foreach_add"
@@ -208,6 +222,13 @@ class TestScaledMmV2(OpTest):
     samples = "scaled_mm"
 
 
+class TestSlowConv2dBackwardGradInput(OpTest):
+    entry = "_slow_conv2d_backward.grad_input"
+    aten = "_slow_conv2d_backward"
+    overloads = ("_slow_conv2d_backward.grad_input",)
+    samples = "slow_conv"
+
+
 class TestSoftmax(OpTest):
     entry = "_softmax"
     aten = "_softmax"
@@ -240,10 +261,29 @@ class TestUpsampleNearestExact1dBackward(OpTest):
     overloads = ("_upsample_nearest_exact1d_backward", "_upsample_nearest_exact1d_backward.grad_input")
 
 
+class TestWeightNormInterface(OpTest):
+    entry = "_weight_norm_interface"
+    aten = "_weight_norm_interface"
+    overloads = ("_weight_norm_interface", "_weight_norm_interface.out")
+    samples = "weight_norm"
+
+
 class TestAbs(OpTest):
     entry = "abs"
     aten = "abs"
     overloads = ("abs", "abs.out", "abs_")
+
+
+class TestAdaptiveAvgPool2d(OpTest):
+    entry = "adaptive_avg_pool2d"
+    aten = "adaptive_avg_pool2d"
+    overloads = ("adaptive_avg_pool2d.out",)
+
+
+class TestAdaptiveAvgPool3d(OpTest):
+    entry = "adaptive_avg_pool3d"
+    aten = "adaptive_avg_pool3d"
+    overloads = ("adaptive_avg_pool3d.out",)
 
 
 class TestAdaptiveMaxPool3d(OpTest):
@@ -284,6 +324,13 @@ class TestBaddbmm(OpTest):
     entry = "baddbmm"
     aten = "baddbmm"
     overloads = ("baddbmm", "baddbmm.out", "baddbmm_")
+
+
+class TestBatchNormUpdateStats(OpTest):
+    entry = "batch_norm_update_stats"
+    aten = "batch_norm_update_stats"
+    overloads = ("batch_norm_update_stats", "batch_norm_update_stats.out")
+    samples = "batch_norm"
 
 
 class TestBinaryCrossEntropyWithLogits(OpTest):
@@ -427,6 +474,14 @@ class TestGluBackwardJvp(OpTest):
     entry = "glu_backward_jvp"
     aten = "glu_backward_jvp"
     overloads = ("glu_backward_jvp", "glu_backward_jvp.out")
+
+
+class TestGridSampler3d(OpTest):
+    entry = "grid_sampler_3d"
+    aten = "grid_sampler_3d"
+    overloads = ("grid_sampler_3d", "grid_sampler_3d.out")
+    opinfo = ("grid_sampler_3d", "nn.functional.grid_sample")
+    xfail = {"values/bf16": "the CPU rounds positions to bfloat16 and so reads other pixels"}
 
 
 class TestHardshrinkBackward(OpTest):
@@ -798,6 +853,13 @@ class TestSgn(OpTest):
     entry = "sgn"
     aten = "sgn"
     overloads = ("sgn", "sgn.out", "sgn_")
+
+
+class TestSlowConvDilated2d(OpTest):
+    entry = "slow_conv_dilated2d"
+    aten = "slow_conv_dilated2d"
+    overloads = ("slow_conv_dilated2d", "slow_conv_dilated2d.out")
+    samples = "slow_conv"
 
 
 class TestSmoothL1LossBackward(OpTest):

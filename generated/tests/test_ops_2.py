@@ -23,6 +23,14 @@ class TestAmpUpdateScale_(OpTest):
     samples = "amp"
 
 
+class TestBatchNormWithUpdate(OpTest):
+    entry = "_batch_norm_with_update"
+    aten = "_batch_norm_with_update"
+    overloads = ("_batch_norm_with_update_functional", "_batch_norm_with_update.out",
+        "_batch_norm_with_update")
+    samples = "batch_norm"
+
+
 class TestCdistBackward(OpTest):
     entry = "_cdist_backward"
     aten = "_cdist_backward"
@@ -35,10 +43,25 @@ class TestComputeLinearCombination(OpTest):
     overloads = ("_compute_linear_combination", "_compute_linear_combination.out")
 
 
+class TestCtcLoss(OpTest):
+    entry = "_ctc_loss"
+    aten = "_ctc_loss"
+    overloads = ("_ctc_loss", "_ctc_loss.out")
+    samples = "ctc_loss"
+
+
 class TestCummaxHelper(OpTest):
     entry = "_cummax_helper"
     aten = "_cummax_helper"
     overloads = ("_cummax_helper",)
+
+
+class TestEmbeddingBagPerSampleWeightsBackward(OpTest):
+    entry = "_embedding_bag_per_sample_weights_backward"
+    aten = "_embedding_bag_per_sample_weights_backward"
+    overloads = ("_embedding_bag_per_sample_weights_backward",
+        "_embedding_bag_per_sample_weights_backward.out")
+    samples = "embedding_bag"
 
 
 class TestForeachAcos(OpTest):
@@ -177,6 +200,13 @@ class TestPdistBackward(OpTest):
     overloads = ("_pdist_backward", "_pdist_backward.out")
 
 
+class TestSlowConv2dBackwardOutputMask(OpTest):
+    entry = "_slow_conv2d_backward.output_mask"
+    aten = "_slow_conv2d_backward"
+    overloads = ("_slow_conv2d_backward.output_mask", "_slow_conv2d_backward.output_mask_out")
+    samples = "slow_conv"
+
+
 class TestStandardGammaGrad(OpTest):
     entry = "_standard_gamma_grad"
     aten = "_standard_gamma_grad"
@@ -197,10 +227,31 @@ class TestThnnFusedGruCellBackward(OpTest):
     tol = {"bf16": 0.02}
 
 
+class TestTransformBiasRescaleQkv(OpTest):
+    entry = "_transform_bias_rescale_qkv"
+    aten = "_transform_bias_rescale_qkv"
+    overloads = ("_transform_bias_rescale_qkv", "_transform_bias_rescale_qkv.out")
+    samples = "usual"
+
+
 class TestUnique2(OpTest):
     entry = "_unique2"
     aten = "_unique2"
     overloads = ("_unique2", "_unique2.out")
+
+
+class TestUpsampleBicubic2dAaBackward(OpTest):
+    entry = "_upsample_bicubic2d_aa_backward"
+    aten = "_upsample_bicubic2d_aa_backward"
+    overloads = ("_upsample_bicubic2d_aa_backward", "_upsample_bicubic2d_aa_backward.grad_input")
+    samples = "antialias"
+
+
+class TestUpsampleLanczos2dAa(OpTest):
+    entry = "_upsample_lanczos2d_aa"
+    aten = "_upsample_lanczos2d_aa"
+    overloads = ("_upsample_lanczos2d_aa", "_upsample_lanczos2d_aa.out")
+    samples = "antialias"
 
 
 class TestAcos(OpTest):
@@ -275,6 +326,13 @@ class TestAtan2(OpTest):
     entry = "atan2"
     aten = "atan2"
     overloads = ("atan2", "atan2.out", "atan2_")
+
+
+class TestBatchNormBackward(OpTest):
+    entry = "batch_norm_backward"
+    aten = "batch_norm_backward"
+    overloads = ("batch_norm_backward",)
+    samples = "batch_norm"
 
 
 class TestBernoulli(OpTest):
@@ -431,6 +489,15 @@ class TestFractionalMaxPool3d(OpTest):
     entry = "fractional_max_pool3d"
     aten = "fractional_max_pool3d"
     overloads = ("fractional_max_pool3d", "fractional_max_pool3d.output")
+
+
+class TestGridSampler2dBackward(OpTest):
+    entry = "grid_sampler_2d_backward"
+    aten = "grid_sampler_2d_backward"
+    overloads = ("grid_sampler_2d_backward", "grid_sampler_2d_backward.out")
+    opinfo = ("grid_sampler_2d", "nn.functional.grid_sample")
+    tol = {"f32": 0.0001}
+    xfail = {"values/bf16": "the CPU rounds positions to bfloat16 and so reads other pixels"}
 
 
 class TestGruCell(OpTest):
@@ -756,6 +823,20 @@ class TestSinc(OpTest):
     entry = "sinc"
     aten = "sinc"
     overloads = ("sinc", "sinc.out", "sinc_")
+
+
+class TestSlowConv3dForward(OpTest):
+    entry = "slow_conv3d_forward"
+    aten = "slow_conv3d_forward"
+    overloads = ("slow_conv3d_forward", "slow_conv3d_forward.output")
+    samples = "slow_conv"
+
+
+class TestSlowConvTranspose3d(OpTest):
+    entry = "slow_conv_transpose3d"
+    aten = "slow_conv_transpose3d"
+    overloads = ("slow_conv_transpose3d", "slow_conv_transpose3d.out")
+    samples = "slow_conv"
 
 
 class TestSoftplusBackward(OpTest):

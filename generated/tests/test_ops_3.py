@@ -35,10 +35,24 @@ class TestCholeskySolveHelper(OpTest):
     overloads = ("_cholesky_solve_helper", "_cholesky_solve_helper.out")
 
 
+class TestCtcLossBackward(OpTest):
+    entry = "_ctc_loss_backward"
+    aten = "_ctc_loss_backward"
+    overloads = ("_ctc_loss_backward", "_ctc_loss_backward.out")
+    samples = "ctc_loss"
+
+
 class TestDirichletGrad(OpTest):
     entry = "_dirichlet_grad"
     aten = "_dirichlet_grad"
     overloads = ("_dirichlet_grad", "_dirichlet_grad.out")
+
+
+class TestEmbeddingBagDenseBackward(OpTest):
+    entry = "_embedding_bag_dense_backward"
+    aten = "_embedding_bag_dense_backward"
+    overloads = ("_embedding_bag_dense_backward", "_embedding_bag_dense_backward.out")
+    samples = "embedding_bag"
 
 
 class TestFftC2r(OpTest):
@@ -238,6 +252,20 @@ class TestMaskedSoftmaxBackward(OpTest):
     overloads = ("_masked_softmax_backward", "_masked_softmax_backward.out")
 
 
+class TestNativeBatchNormLegitNoStats(OpTest):
+    entry = "_native_batch_norm_legit.no_stats"
+    aten = "_native_batch_norm_legit"
+    overloads = ("_native_batch_norm_legit.no_stats", "_native_batch_norm_legit.no_stats_out")
+    samples = "batch_norm"
+
+
+class TestScaledDotProductFlashAttentionForCpu(OpTest):
+    entry = "_scaled_dot_product_flash_attention_for_cpu"
+    aten = "_scaled_dot_product_flash_attention_for_cpu"
+    overloads = ("_scaled_dot_product_flash_attention_for_cpu",)
+    samples = "flash_attention_for_cpu"
+
+
 class TestSegmentReduceBackward(OpTest):
     entry = "_segment_reduce_backward"
     aten = "_segment_reduce_backward"
@@ -270,6 +298,34 @@ class TestUnique(OpTest):
     overloads = ("_unique", "_unique.out")
 
 
+class TestUpsampleBicubic2dAa(OpTest):
+    entry = "_upsample_bicubic2d_aa"
+    aten = "_upsample_bicubic2d_aa"
+    overloads = ("_upsample_bicubic2d_aa", "_upsample_bicubic2d_aa.out")
+    samples = "antialias"
+
+
+class TestUpsampleBilinear2dAa(OpTest):
+    entry = "_upsample_bilinear2d_aa"
+    aten = "_upsample_bilinear2d_aa"
+    overloads = ("_upsample_bilinear2d_aa", "_upsample_bilinear2d_aa.out")
+    samples = "antialias"
+
+
+class TestUpsampleBilinear2dAaBackward(OpTest):
+    entry = "_upsample_bilinear2d_aa_backward"
+    aten = "_upsample_bilinear2d_aa_backward"
+    overloads = ("_upsample_bilinear2d_aa_backward", "_upsample_bilinear2d_aa_backward.grad_input")
+    samples = "antialias"
+
+
+class TestUpsampleLanczos2dAaBackward(OpTest):
+    entry = "_upsample_lanczos2d_aa_backward"
+    aten = "_upsample_lanczos2d_aa_backward"
+    overloads = ("_upsample_lanczos2d_aa_backward", "_upsample_lanczos2d_aa_backward.grad_input")
+    samples = "antialias"
+
+
 class TestUpsampleNearestExact1d(OpTest):
     entry = "_upsample_nearest_exact1d"
     aten = "_upsample_nearest_exact1d"
@@ -289,10 +345,24 @@ class TestWeightInt8packMm(OpTest):
     samples = "int8_weights"
 
 
+class TestWeightNormInterfaceBackward(OpTest):
+    entry = "_weight_norm_interface_backward"
+    aten = "_weight_norm_interface_backward"
+    overloads = ("_weight_norm_interface_backward", "_weight_norm_interface_backward.out")
+    samples = "weight_norm"
+
+
 class TestAcosh(OpTest):
     entry = "acosh"
     aten = "acosh"
     overloads = ("acosh", "acosh.out", "acosh_")
+
+
+class TestAdaptiveAvgPool3dBackwardGradInput(OpTest):
+    entry = "adaptive_avg_pool3d_backward.grad_input"
+    aten = "adaptive_avg_pool3d_backward"
+    overloads = ("adaptive_avg_pool3d_backward.grad_input",)
+    samples = "usual"
 
 
 class TestAddcdiv(OpTest):
@@ -450,6 +520,15 @@ class TestGluJvp(OpTest):
     entry = "glu_jvp"
     aten = "glu_jvp"
     overloads = ("glu_jvp", "glu_jvp.out")
+
+
+class TestGridSampler3dBackward(OpTest):
+    entry = "grid_sampler_3d_backward"
+    aten = "grid_sampler_3d_backward"
+    overloads = ("grid_sampler_3d_backward", "grid_sampler_3d_backward.out")
+    opinfo = ("grid_sampler_3d", "nn.functional.grid_sample")
+    tol = {"f32": 0.0001}
+    xfail = {"values/bf16": "the CPU rounds positions to bfloat16 and so reads other pixels"}
 
 
 class TestHardshrink(OpTest):
@@ -734,6 +813,13 @@ class TestSin(OpTest):
     entry = "sin"
     aten = "sin"
     overloads = ("sin", "sin.out", "sin_")
+
+
+class TestSlowConvDilated3d(OpTest):
+    entry = "slow_conv_dilated3d"
+    aten = "slow_conv_dilated3d"
+    overloads = ("slow_conv_dilated3d", "slow_conv_dilated3d.out")
+    samples = "slow_conv"
 
 
 class TestSoftplus(OpTest):

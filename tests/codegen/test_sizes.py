@@ -10,6 +10,7 @@ from codegen.emit.cpp_expr import Unsupported, names_in, to_cpp
     [
         ("ceil((end - start) / step)", "ceil((end - start) / step)"),
         ("max(n, 0) * 2", "max(n, 0.0) * 2.0"),
+        ("max(lengths) + 1", "largest(lengths) + 1.0"),
         ("-n + 1", "(-n) + 1.0"),
         ("n", "n"),
     ],

@@ -40,6 +40,7 @@ OPINFOS: dict[str, tuple[str, ...]] = {
     "_linalg_solve_ex": ("linalg.solve_ex", "linalg.solve"),
     "_linalg_svd": ("linalg.svd", "linalg.svdvals"),
     "linalg_matrix_exp": ("matrix_exp",),
+    "_embedding_bag": ("nn.functional.embedding_bag",),
     "_histogramdd_bin_edges": ("histogramdd",),
     "_histogramdd_from_bin_cts": ("histogramdd",),
     "_histogramdd_from_bin_tensors": ("histogramdd",),
@@ -116,6 +117,9 @@ STAND_INS: dict[str, tuple[str, ...]] = {
     "_unique": ("_unique2",),
 }
 
+# Entries whose CPU kernel ends the process when it is given tensors without rows.
+CRASH_WITHOUT_ROWS = frozenset({"_transform_bias_rescale_qkv", "_weight_norm_interface"})
+
 
 def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
     """Calls of entries that no OpInfo makes on the CPU and whose arguments need to be chosen."""
@@ -149,6 +153,10 @@ def usual(entry: str, dtype: torch.dtype) -> list[Arguments]:
         "_transformer_encoder_layer_fwd": [
             ((small((2, 3, 4)), 4, 2, *attention, gelu, norm_first, 1e-5, *norms_and_mlp), {})
             for gelu, norm_first in ((False, False), (True, True))
+        ],
+        "_transform_bias_rescale_qkv": [((small((2, 5, 12)), small(12), 2), {})],
+        "adaptive_avg_pool3d_backward.grad_input": [
+            ((small((2, 3, 2, 1, 2)), small((2, 3, 4, 3, 5))), {"grad_input": small((2, 3, 4, 3, 5))})
         ],
         "embedding_renorm_": [((tensor((5, 3)), torch.tensor([1, 4, 1]), 2.0, 2.0), {})],
         "fill.Tensor": [((tensor((3, 4)), tensor(())), {})],
@@ -448,3 +456,143 @@ def quantized(entry: str, dtype: torch.dtype) -> list[Arguments]:
         "fake_quantize_per_channel_affine_cachemask": [((numbers, scales, points, 0, -128, 127), {})],
     }
     return calls[entry]
+
+
+def slow_conv(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Direct convolutions with and without a bias, of unequal steps and paddings."""
+    small = partial(make_tensor, device="cpu", dtype=dtype, low=-2, high=2)
+    rank = 3 if "3d" in entry else 2
+    image, window = (2, 3, 7, 6, 5)[: rank + 2], [3, 2, 2][:rank]
+    strides, paddings = [2, 1, 1][:rank], [1, 0, 1][:rank]
+    transposed = "transpose" in entry
+    weight = small((3, 4, *window) if transposed else (4, 3, *window))
+    more = [[1, 0, 0][:rank], [1] * rank] if transposed else [[2, 1, 2][:rank]] if "dilated" in entry else []
+    if "backward" in entry:
+        output = torch.ops.aten._slow_conv2d_forward(small(image).float(), weight.float(), window, None, strides, paddings)
+        gradient = small(tuple(output.shape))
+        steps = (gradient, small(image), weight, window, strides, paddings)
+        if "output_mask" in entry:
+            return [((*steps, [True, True, True]), {}), ((*steps, [False, True, False]), {})]
+        outputs = {f"grad_{name}": torch.empty(0, dtype=dtype) for name in ("input", "weight", "bias")}
+        return [(steps, outputs)]
+    return [((small(image), weight, window, bias, strides, paddings, *more), {}) for bias in (None, small(4))]
+
+
+def batch_norm(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """The overloads behind batch norm that nn.functional.batch_norm does not reach; in training, and in evaluation."""
+    if not dtype.is_floating_point:
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-2, high=2)
+    positive = partial(make_tensor, device="cpu", dtype=dtype, low=0.5, high=2)
+    image, running, affine = make((4, 3, 5)), (make(3), positive(3)), (make(3), make(3))
+    numbers = (0.1, 1e-3)
+    if entry == "batch_norm_update_stats":
+        return [((image, *running, 0.1), {}), ((image, None, None, 0.1), {})]
+    if entry == "_native_batch_norm_legit.no_stats":
+        return [((image, *affine, True, *numbers), {}), ((image, None, None, True, *numbers), {})]
+    if entry == "batch_norm_backward":
+        saved = (image.mean((0, 2)), positive(3))
+        masks = (True, [True] * 3), (True, [True, False, False]), (False, [True] * 3)
+        reserve = torch.empty(0, dtype=torch.uint8)
+        return [((make((4, 3, 5)), image, affine[0], *running, *saved, update, 1e-3, mask, reserve), {}) for update, mask in masks]
+    if entry == "_batch_norm_with_update":
+        return [((image, *parameters, *running, *numbers), {}) for parameters in (affine, (None, None))]
+    return [((image, *affine, *running, training, *numbers), {}) for training in (True, False)]
+
+
+def weight_norm(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Of the rows, and of the columns."""
+    if not dtype.is_floating_point:
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-2, high=2)
+    cases = (make((4, 3, 2)), make((4, 1, 1)), 0), (make((4, 3)), make((1, 3)), 1)
+    if "backward" not in entry:
+        return [(case, {}) for case in cases]
+    norms = [torch.ops.aten._weight_norm_interface(*case)[1] for case in cases]
+    return [((make(tuple(v.shape)), v, g, norm, dim), {}) for (v, g, dim), norm in zip(cases, norms)]
+
+
+def embedding_bag(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Bags of every mode, one of them empty: with weights of the samples, with padding, with the last offset."""
+    if not dtype.is_floating_point:
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-2, high=2)
+    weight, indices = make((6, 3)), torch.tensor([1, 2, 4, 5, 4, 5])
+    calls = []
+    for mode, by_frequency, weighted, padding_idx, last in (
+        (0, False, True, -1, False),
+        (0, True, False, 4, False),
+        (1, False, False, 1, False),
+        (2, False, False, -1, True),
+        (0, False, False, 4, True),
+    ):
+        offsets = torch.tensor([0, 2, 2, 5, 6][: 5 if last else 4])
+        weights = make(6) if weighted else None
+        forward = (weight, indices, offsets, by_frequency, mode, False, weights, last, padding_idx)
+        output, bags, sizes, largest = torch.ops.aten._embedding_bag(*forward)
+        gradient, options = make(tuple(output.shape)), (by_frequency, mode)
+        bags = bags if len(bags) else torch.tensor([0, 0, 2, 2, 2, 3])
+        arguments = {
+            "_embedding_bag": forward,
+            "_embedding_bag_forward_only": forward,
+            "_embedding_bag_backward": (gradient, indices, offsets, bags, sizes, largest, 6, *options, False, weights, padding_idx),
+            "_embedding_bag_dense_backward": (gradient, indices, bags, sizes, largest, 6, *options, weights, padding_idx),
+            "_embedding_bag_per_sample_weights_backward": (gradient, weight, indices, offsets, bags, mode, padding_idx),
+        }[entry]
+        if mode == 0 or "per_sample" not in entry:
+            calls.append((arguments, {}))
+    return calls
+
+
+def ctc_loss(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Of full lengths, since the CPU leaves the rest of log_alpha as it was; labels that repeat, padded or one after another."""
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-2, high=2)
+    if not dtype.is_floating_point:
+        return []
+    padded, joined = torch.tensor([[1, 2, 2], [3, 1, 3]]), torch.tensor([1, 2, 2, 3, 1, 3], dtype=torch.int32)
+    calls = []
+    for targets, blank, infinity in ((padded, 0, False), (joined, 4, True)):
+        forward = (make((7, 2, 5)).log_softmax(-1), targets, [7, 7], [3, 3], blank, infinity)
+        if "backward" in entry:
+            if dtype not in (torch.float32, torch.float64):
+                return []
+            saved = torch.ops.aten._ctc_loss(*forward)
+            calls.append(((make(2), *forward[:4], *saved, *forward[4:]), {}))
+        else:
+            calls.append((forward, {}))
+    return calls
+
+
+def antialias(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Smaller along both axes, larger along one, much smaller; with corners that meet, and with scales that are given."""
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=0, high=100)
+    image = (1, 2, 9, 12)
+    calls = []
+    for size, corners, scales in (
+        ([4, 5], False, ()),
+        ([12, 7], True, ()),
+        ([4, 18], False, (0.45, 1.5)),
+        ([1, 2], False, ()),
+    ):
+        if "backward" in entry:
+            calls.append(((make((1, 2, *size)), size, list(image), corners, *scales), {}))
+        else:
+            calls.append(((make(image), size, corners, *scales), {}))
+    return calls
+
+
+def flash_attention_for_cpu(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Plain, causal, with a mask that is added and a scale."""
+    if not dtype.is_floating_point:
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-1, high=1)
+    query, key, value = make((2, 2, 5, 8)), make((2, 2, 5, 8)), make((2, 2, 5, 8))
+    calls = []
+    for causal, options in ((False, {}), (True, {}), (False, {"attn_mask": make((2, 1, 5, 5)), "scale": 0.3})):
+        if "backward" in entry:
+            forward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+            saved = forward(query, key, value, 0.0, causal, **options)
+            calls.append(((make((2, 2, 5, 8)), query, key, value, *saved, 0.0, causal), options))
+        else:
+            calls.append(((query, key, value, 0.0, causal), options))
+    return calls

@@ -27,6 +27,36 @@ def fused_attention(
     return output, _per_query_head(jax.nn.logsumexp(scores, -1), query)[..., 0], seed
 
 
+def flash_attention_for_cpu(
+    rng_key: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    dropout_p: float,
+    is_causal: bool,
+    attn_mask: Array | None,
+    scale: Array | None,
+) -> tuple[Array, Array]:
+    """What torch's CPU computes attention with, called by its own name: without dropout."""
+    output = cpu_attention(query, key, value, dropout_p, is_causal, attn_mask, scale)
+    scores = attention_scores(query, key, attn_mask, is_causal, scale)
+    return output, _per_query_head(jax.nn.logsumexp(scores, -1), query)[..., 0]
+
+
+def cpu_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    dropout_p: float,
+    is_causal: bool,
+    attn_mask: Array | None,
+    scale: Array | None,
+) -> Array:
+    if dropout_p:
+        raise ValueError("there is no dropout here")  # so says the CPU
+    return attention(query, key, value, attn_mask, 0.0, is_causal, None, scale)
+
+
 def attention(
     query: Array,
     key: Array,
@@ -34,7 +64,7 @@ def attention(
     attn_bias: Array | None,
     dropout_p: float,
     is_causal: bool,
-    philox_seed: Array,
+    philox_seed: Array | None,
     scale: Array | None,
 ) -> Array:
     scores = attention_scores(query, key, attn_bias, is_causal, scale)

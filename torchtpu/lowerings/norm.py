@@ -133,8 +133,7 @@ def batch_norm(
     mean, variance = statistics(value, axes)
     rstd = lax.rsqrt(variance + eps)
     output = affine((value - mean) * rstd, weight, bias, shape)
-    count = math.prod(input.shape[axis] for axis in axes)
-    unbiased = variance * (count / max(count - 1, 1))
+    unbiased = variance * _bessel(input, axes)
     return (
         output.astype(input.dtype),
         mean.reshape(-1).astype(dtype),
@@ -142,6 +141,62 @@ def batch_norm(
         _blend(running_mean, mean, momentum),
         _blend(running_var, unbiased, momentum),
     )
+
+
+def batch_norm_no_stats(
+    input: Array, weight: Array | None, bias: Array | None, training: bool, momentum: Array, eps: Array
+) -> tuple[Array | None, ...]:
+    if not training:
+        raise ValueError("there are no statistics to normalize with")  # so says the CPU
+    return batch_norm(input, weight, bias, None, None, True, momentum, eps)[:3]
+
+
+def batch_norm_with_update(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array,
+    running_var: Array,
+    momentum: Array,
+    eps: Array,
+) -> tuple[Array | None, ...]:
+    """As batch_norm in training. The reserve is for kernels of vendors."""
+    *results, new_mean, new_var = batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return *results, jnp.zeros((0,), jnp.uint8), new_mean, new_var
+
+
+def batch_norm_update_stats(
+    input: Array, running_mean: Array | None, running_var: Array | None, momentum: Array
+) -> tuple[Array | None, ...]:
+    """Mean and biased variance, and the new running statistics."""
+    axes, _ = _around_channels(input)
+    mean, variance = statistics(opmath(input), axes)
+    dtype = parameter_dtype(running_mean, None, input)
+    unbiased = variance * _bessel(input, axes)
+    return (
+        mean.reshape(-1).astype(dtype),
+        variance.reshape(-1).astype(dtype),
+        _blend(running_mean, mean, momentum),
+        _blend(running_var, unbiased, momentum),
+    )
+
+
+def batch_norm_with_update_backward(
+    grad_out: Array,
+    input: Array,
+    weight: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    save_mean: Array | None,
+    save_var: Array | None,
+    update: bool,
+    eps: Array,
+    output_mask: tuple[bool, bool, bool],
+    reserve: Array,
+) -> tuple[Array | None, Array | None, Array | None]:
+    """`save_var` is one over the deviation, as it is for batch_norm_backward."""
+    statistics_ = running_mean, running_var, save_mean, save_var
+    return batch_norm_backward(grad_out, input, weight, *statistics_, update, eps, output_mask)
 
 
 def batch_norm_backward(
@@ -176,6 +231,12 @@ def _around_channels(input: Array) -> tuple[Axes, tuple[int, ...]]:
     return axes, tuple(input.shape[1] if axis == 1 else 1 for axis in range(input.ndim))
 
 
+def _bessel(input: Array, axes: Axes) -> float:
+    """From the biased variance to that of which the sample was taken."""
+    count = math.prod(input.shape[axis] for axis in axes)
+    return count / max(count - 1, 1)
+
+
 def _refuse_other_channels(channels: int, *parameters: Array | None) -> None:
     """An error of our own: the CPU's kernel reads beyond the end of parameters that are too short."""
     for parameter in parameters:
@@ -188,3 +249,23 @@ def _blend(running: Array | None, new: Array, momentum: Array) -> Array | None:
     if running is None:
         return None
     return (momentum * new.reshape(-1) + (1 - momentum) * opmath(running)).astype(running.dtype)
+
+
+def weight_norm(v: Array, g: Array, dim: int) -> tuple[Array, Array]:
+    """v * g / |v|, and the norm, which is taken over all axes but `dim`."""
+    value = opmath(v)
+    norm = jnp.sqrt(jnp.square(value).sum(_all_but(dim, v), keepdims=True))
+    return (value * (opmath(g) / norm)).astype(v.dtype), norm
+
+
+def weight_norm_backward(
+    grad_w: Array, saved_v: Array, saved_g: Array, saved_norms: Array, dim: int
+) -> tuple[Array, Array]:
+    grad, value, norm = opmath(grad_w), opmath(saved_v), opmath(saved_norms)
+    along = (grad * value).sum(_all_but(dim, saved_v), keepdims=True)
+    of_v = opmath(saved_g) / norm * (grad - value * along / jnp.square(norm))
+    return of_v.astype(saved_v.dtype), (along / norm).astype(saved_g.dtype)
+
+
+def _all_but(dim: int, array: Array) -> Axes:
+    return tuple(axis for axis in range(array.ndim) if axis != dim % array.ndim)

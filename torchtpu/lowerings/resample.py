@@ -16,14 +16,29 @@ from torchtpu.lowerings.opmath import opmath
 
 Taps = list[tuple[np.ndarray, np.ndarray]]  # by tap: the input that it reads and its weight, for every output
 
+_FEW = 8
+
 
 def resample(self: Array, axes: list[Taps]) -> Array:
-    value = opmath(self)
+    whole = jnp.issubdtype(self.dtype, jnp.integer)
+    value = self.astype(jnp.float32) if whole else opmath(self)
     for axis, taps in enumerate(axes, self.ndim - len(axes)):
-        shape = [-1 if each == axis else 1 for each in range(self.ndim)]
-        factors = ((source, weight.astype(value.dtype).reshape(shape)) for source, weight in taps)
-        value = sum(jnp.take(value, source.astype(jnp.int32), axis) * factor for source, factor in factors)
-    return value.astype(self.dtype)
+        value = _weighted(value, taps, axis) if len(taps) <= _FEW else _weighted_window(value, taps, axis)
+    return jnp.clip(jnp.round(value), 0, 255).astype(self.dtype) if whole else value.astype(self.dtype)
+
+
+def _weighted(value: Array, taps: Taps, axis: int) -> Array:
+    shape = [-1 if each == axis else 1 for each in range(value.ndim)]
+    factors = ((source, weight.astype(value.dtype).reshape(shape)) for source, weight in taps)
+    return sum(jnp.take(value, source.astype(np.int32), axis) * factor for source, factor in factors)
+
+
+def _weighted_window(value: Array, taps: Taps, axis: int) -> Array:
+    """The same with the taps along an axis of their own: many of them would make a long program."""
+    sources, weights = (np.stack(each, axis=1) for each in zip(*taps))
+    shape = [1] * axis + list(weights.shape) + [1] * (value.ndim - axis - 1)
+    window = jnp.take(value, sources.astype(np.int32), axis) * weights.astype(value.dtype).reshape(shape)
+    return window.sum(axis + 1)
 
 
 def resample_backward(grad_output: Array, input_size: tuple[int, ...], axes: list[Taps]) -> Array:
@@ -74,6 +89,40 @@ def cubic_taps(size: int, count: int, scale: float | None, align_corners: bool) 
 
     weights = [far(ahead + 1), near(ahead), near(1 - ahead), far(2 - ahead)]
     return [(np.clip(sources + tap, 0, size - 1), weight) for tap, weight in enumerate(weights, -1)]
+
+
+def antialias_taps(
+    size: int, count: int, scale: float | None, align_corners: bool, reach: int, kernel: Callable
+) -> Taps:
+    """Where the image shrinks, `kernel` grows with the step, so that every input counts."""
+    if align_corners:
+        step = (size - 1) / (count - 1) if count > 1 else 0.0
+    else:
+        step = _step(size, count, scale)
+    stretch = max(step, 1.0)
+    centers, support = step * (np.arange(count) + 0.5), reach * stretch
+    starts = np.maximum((centers - support + 0.5).astype(np.int64), 0)
+    widths = np.minimum((centers + support + 0.5).astype(np.int64), size) - starts
+    inputs = starts[:, None] + np.arange(widths.max(initial=0))
+    weights = kernel((inputs - centers[:, None] + 0.5) / stretch)
+    weights = np.where(inputs < (starts + widths)[:, None], weights, 0)
+    weights = weights / weights.sum(1, keepdims=True)
+    return list(zip(np.minimum(inputs, size - 1).T, weights.T))
+
+
+def _triangle(x: np.ndarray) -> np.ndarray:
+    return np.maximum(1 - np.abs(x), 0)
+
+
+def _keys(x: np.ndarray) -> np.ndarray:
+    """Keys' convolution with a = -0.5."""
+    x, a = np.abs(x), -0.5
+    near, far = ((a + 2) * x - (a + 3)) * x * x + 1, (((x - 5) * x + 8) * x - 4) * a
+    return np.where(x < 1, near, np.where(x < 2, far, 0))
+
+
+def _lanczos(x: np.ndarray) -> np.ndarray:
+    return np.where((-3 <= x) & (x < 3), np.sinc(x) * np.sinc(x / 3), 0)
 
 
 def _positions(size: int, count: int, scale: float | None, align_corners: bool) -> np.ndarray:
@@ -131,3 +180,9 @@ nearest_exact, nearest_exact_backward = (
 )
 linear, linear_backward = (partial(each, make_taps=linear_taps) for each in (upsample, upsample_backward))
 cubic, cubic_backward = (partial(each, make_taps=cubic_taps) for each in (upsample, upsample_backward))
+linear_aa_taps, cubic_aa_taps, lanczos_aa_taps = (
+    partial(antialias_taps, reach=reach, kernel=kernel) for reach, kernel in ((1, _triangle), (2, _keys), (3, _lanczos))
+)
+linear_aa, linear_aa_backward = (partial(each, make_taps=linear_aa_taps) for each in (upsample, upsample_backward))
+cubic_aa, cubic_aa_backward = (partial(each, make_taps=cubic_aa_taps) for each in (upsample, upsample_backward))
+lanczos_aa, lanczos_aa_backward = (partial(each, make_taps=lanczos_aa_taps) for each in (upsample, upsample_backward))

@@ -101,6 +101,14 @@ def transformer_encoder_layer(
     return x
 
 
+def split_heads(qkv: Array, qkv_bias: Array, num_heads: int) -> tuple[Array, Array, Array]:
+    """(batch, tokens, 3 * width) to query, key and value by head; the query is scaled."""
+    biased = opmath(qkv) + opmath(qkv_bias)
+    by_head = biased.reshape(*qkv.shape[:2], 3, num_heads, -1).transpose(2, 0, 3, 1, 4)
+    query, key, value = by_head
+    return tuple(each.astype(qkv.dtype) for each in (query / math.sqrt(query.shape[-1]), key, value))
+
+
 def linear(x: Array, weight: Array, bias: Array) -> Array:
     return (contract(x, weight, ((x.ndim - 1,), (1,))) + opmath(bias)).astype(x.dtype)
 
