@@ -71,8 +71,8 @@ def no_integer_to_negative_power(entry: str) -> list[Pair]:
 def arange_bounds(entry: str) -> list[Pair]:
     """The length is in the key, and wrong bounds have a negative one, except when it is rounded to -0."""
     on_cpu = {"device": torch.device("cpu")}
-    end = -2.5 if entry == "range.step" else -0.5
-    return [Pair(((0.0, 0.0, 2.0), on_cpu), ((0.0, end, 2.0), on_cpu))]
+    reason = "with its end, it has at least one element" if entry == "range.step" else None
+    return [Pair(((0.0, 0.0, 2.0), on_cpu), ((0.0, -0.5, 2.0), on_cpu), reason)]
 
 
 def renorm_maxnorm(entry: str) -> list[Pair]:

@@ -1,4 +1,4 @@
-"""Distances between the rows of two matrices, or of one, by any p-norm. XLA reduces the differences as it makes them."""
+"""Distances between the rows of matrices, by any p-norm. XLA reduces the differences as it makes them."""
 
 import math
 

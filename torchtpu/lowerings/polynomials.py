@@ -1,4 +1,4 @@
-"""Families of orthogonal polynomials. The degree `n` is an array: elements whose degree is reached wait for the others."""
+"""Families of orthogonal polynomials. The degree `n` is an array: elements that have reached it wait for the others."""
 
 from collections.abc import Callable
 

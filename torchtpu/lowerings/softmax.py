@@ -45,8 +45,10 @@ def _result(value: Array, self: Array, half_to_float: bool) -> Array:
 
 
 def masked_softmax(self: Array, mask: Array, dim: int | None, mask_type: int | None) -> Array:
-    """Without the elements that the mask names. It has the shape of `self`, or, as of attention scores [B, heads, L, L],
-    [L, L] (type 0) or [B, L] (type 1)."""
+    """Without the elements that the mask names.
+
+    The mask has the shape of `self`, or, as of attention scores [B, heads, L, L], [L, L] (type 0) or [B, L] (type 1).
+    """
     if mask_type == 1:
         mask = mask.reshape(mask.shape[0], *[1] * (self.ndim - 2), mask.shape[1])
     dim = self.ndim - 1 if dim is None else dim % max(self.ndim, 1)
