@@ -11,14 +11,14 @@ namespace {
 int64_t tpu__grid_rows(c10::ArrayRef<c10::IValue> args) {
   const SizeNumber height = args[1].toScalar();
   const SizeNumber step = args[3].toScalar();
-  return (ceil(height / step)).count();
+  return SizeNumber(ceil(height / step)).count();
 }
 
 // tpu::grid
 int64_t tpu__grid_columns(c10::ArrayRef<c10::IValue> args) {
   const SizeNumber step = args[3].toScalar();
   const SizeNumber width = args[2].toScalar();
-  return (ceil(width / step)).count();
+  return SizeNumber(ceil(width / step)).count();
 }
 
 const std::vector<OpSpec>& specs() {

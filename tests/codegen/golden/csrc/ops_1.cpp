@@ -12,7 +12,7 @@ int64_t arange_start_step_length(c10::ArrayRef<c10::IValue> args) {
   const SizeNumber end = args[1].toScalar();
   const SizeNumber start = args[0].toScalar();
   const SizeNumber step = args[2].toScalar();
-  return (ceil((end - start) / step)).count();
+  return SizeNumber(ceil((end - start) / step)).count();
 }
 
 // arange.start_out
@@ -20,7 +20,7 @@ int64_t arange_start_out_length(c10::ArrayRef<c10::IValue> args) {
   const SizeNumber end = args[1].toScalar();
   const SizeNumber start = args[0].toScalar();
   const SizeNumber step = args[2].toScalar();
-  return (ceil((end - start) / step)).count();
+  return SizeNumber(ceil((end - start) / step)).count();
 }
 
 const std::vector<OpSpec>& specs() {
