@@ -57,4 +57,4 @@ def masked_softmax(self: Array, mask: Array, dim: int | None, mask_type: int | N
 
 def masked_softmax_backward(grad_output: Array, output: Array, mask: Array, dim: int | None) -> Array:
     dim = output.ndim - 1 if dim is None else dim % max(output.ndim, 1)
-    return jnp.where(mask, jnp.zeros_like(output), softmax_backward(grad_output, output, dim, output.dtype))
+    return softmax_backward(grad_output, jnp.where(mask, jnp.zeros_like(output), output), dim, output.dtype)
