@@ -78,6 +78,7 @@ class Plan:
     def test_name(self) -> str:
         return (
             "Test"
+            + ("_" if self.python_name.startswith("_") else "")
             + "".join(part[:1].upper() + part[1:] for part in self.python_name.split("_"))
             + ("_" if self.python_name.endswith("_") else "")
         )

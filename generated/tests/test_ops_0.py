@@ -3,31 +3,31 @@
 from tests.ops.harness import OpTest
 
 
-class TestRshiftScalar(OpTest):
+class Test_RshiftScalar(OpTest):
     entry = "__rshift__.Scalar"
     aten = "__rshift__"
     overloads = ("__rshift__.Scalar", "__rshift__.Scalar_out", "__irshift__.Scalar")
 
 
-class TestAdaptiveAvgPool2d(OpTest):
+class Test_AdaptiveAvgPool2d(OpTest):
     entry = "_adaptive_avg_pool2d"
     aten = "_adaptive_avg_pool2d"
     overloads = ("_adaptive_avg_pool2d", "_adaptive_avg_pool2d.out")
 
 
-class TestAddReluScalar(OpTest):
+class Test_AddReluScalar(OpTest):
     entry = "_add_relu.Scalar"
     aten = "_add_relu"
     overloads = ("_add_relu.Scalar", "_add_relu.Scalar_out", "_add_relu_.Scalar")
 
 
-class TestAddReluTensor(OpTest):
+class Test_AddReluTensor(OpTest):
     entry = "_add_relu.Tensor"
     aten = "_add_relu"
     overloads = ("_add_relu.Tensor", "_add_relu.out", "_add_relu_.Tensor")
 
 
-class TestAmpForeachNonFiniteCheckAndUnscale_(OpTest):
+class Test_AmpForeachNonFiniteCheckAndUnscale_(OpTest):
     entry = "_amp_foreach_non_finite_check_and_unscale_"
     aten = "_amp_foreach_non_finite_check_and_unscale_"
     overloads = ("_amp_foreach_non_finite_check_and_unscale",
@@ -35,20 +35,20 @@ class TestAmpForeachNonFiniteCheckAndUnscale_(OpTest):
     samples = "amp"
 
 
-class TestCumminHelper(OpTest):
+class Test_CumminHelper(OpTest):
     entry = "_cummin_helper"
     aten = "_cummin_helper"
     overloads = ("_cummin_helper",)
 
 
-class TestEmbeddingBagForwardOnly(OpTest):
+class Test_EmbeddingBagForwardOnly(OpTest):
     entry = "_embedding_bag_forward_only"
     aten = "_embedding_bag_forward_only"
     overloads = ("_embedding_bag_forward_only", "_embedding_bag_forward_only.out")
     samples = "embedding_bag"
 
 
-class TestFakeQuantizePerTensorAffineCachemaskTensorQparams(OpTest):
+class Test_FakeQuantizePerTensorAffineCachemaskTensorQparams(OpTest):
     entry = "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
     aten = "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
     overloads = ("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
@@ -56,210 +56,210 @@ class TestFakeQuantizePerTensorAffineCachemaskTensorQparams(OpTest):
     samples = "quantized"
 
 
-class TestFftC2c(OpTest):
+class Test_FftC2c(OpTest):
     entry = "_fft_c2c"
     aten = "_fft_c2c"
     overloads = ("_fft_c2c", "_fft_c2c.out")
 
 
-class TestForeachAddList(OpTest):
+class Test_ForeachAddList(OpTest):
     entry = "_foreach_add.List"
     aten = "_foreach_add"
     overloads = ("_foreach_add.List", "_foreach_add.List_out", "_foreach_add_.List")
 
 
-class TestForeachAddScalar(OpTest):
+class Test_ForeachAddScalar(OpTest):
     entry = "_foreach_add.Scalar"
     aten = "_foreach_add"
     overloads = ("_foreach_add.Scalar", "_foreach_add.Scalar_out", "_foreach_add_.Scalar")
 
 
-class TestForeachAddcdivScalarList(OpTest):
+class Test_ForeachAddcdivScalarList(OpTest):
     entry = "_foreach_addcdiv.ScalarList"
     aten = "_foreach_addcdiv"
     overloads = ("_foreach_addcdiv.ScalarList", "_foreach_addcdiv.ScalarList_out",
         "_foreach_addcdiv_.ScalarList")
 
 
-class TestForeachAddcmulScalarList(OpTest):
+class Test_ForeachAddcmulScalarList(OpTest):
     entry = "_foreach_addcmul.ScalarList"
     aten = "_foreach_addcmul"
     overloads = ("_foreach_addcmul.ScalarList", "_foreach_addcmul.ScalarList_out",
         "_foreach_addcmul_.ScalarList")
 
 
-class TestForeachAtan(OpTest):
+class Test_ForeachAtan(OpTest):
     entry = "_foreach_atan"
     aten = "_foreach_atan"
     overloads = ("_foreach_atan", "_foreach_atan.out", "_foreach_atan_")
 
 
-class TestForeachClampMaxList(OpTest):
+class Test_ForeachClampMaxList(OpTest):
     entry = "_foreach_clamp_max.List"
     aten = "_foreach_clamp_max"
     overloads = ("_foreach_clamp_max.List", "_foreach_clamp_max.List_out", "_foreach_clamp_max_.List")
 
 
-class TestForeachClampMaxScalar(OpTest):
+class Test_ForeachClampMaxScalar(OpTest):
     entry = "_foreach_clamp_max.Scalar"
     aten = "_foreach_clamp_max"
     overloads = ("_foreach_clamp_max.Scalar", "_foreach_clamp_max.Scalar_out",
         "_foreach_clamp_max_.Scalar")
 
 
-class TestForeachClampMaxScalarList(OpTest):
+class Test_ForeachClampMaxScalarList(OpTest):
     entry = "_foreach_clamp_max.ScalarList"
     aten = "_foreach_clamp_max"
     overloads = ("_foreach_clamp_max.ScalarList", "_foreach_clamp_max.ScalarList_out",
         "_foreach_clamp_max_.ScalarList")
 
 
-class TestForeachClampMinScalarList(OpTest):
+class Test_ForeachClampMinScalarList(OpTest):
     entry = "_foreach_clamp_min.ScalarList"
     aten = "_foreach_clamp_min"
     overloads = ("_foreach_clamp_min.ScalarList", "_foreach_clamp_min.ScalarList_out",
         "_foreach_clamp_min_.ScalarList")
 
 
-class TestForeachCopy(OpTest):
+class Test_ForeachCopy(OpTest):
     entry = "_foreach_copy"
     aten = "_foreach_copy"
     overloads = ("_foreach_copy", "_foreach_copy.out", "_foreach_copy_")
 
 
-class TestForeachDivTensor(OpTest):
+class Test_ForeachDivTensor(OpTest):
     entry = "_foreach_div.Tensor"
     aten = "_foreach_div"
     overloads = ("_foreach_div.Tensor", "_foreach_div.Tensor_out", "_foreach_div_.Tensor")
 
 
-class TestForeachErf(OpTest):
+class Test_ForeachErf(OpTest):
     entry = "_foreach_erf"
     aten = "_foreach_erf"
     overloads = ("_foreach_erf", "_foreach_erf.out", "_foreach_erf_")
 
 
-class TestForeachExp(OpTest):
+class Test_ForeachExp(OpTest):
     entry = "_foreach_exp"
     aten = "_foreach_exp"
     overloads = ("_foreach_exp", "_foreach_exp.out", "_foreach_exp_")
 
 
-class TestForeachLerpScalar(OpTest):
+class Test_ForeachLerpScalar(OpTest):
     entry = "_foreach_lerp.Scalar"
     aten = "_foreach_lerp"
     overloads = ("_foreach_lerp.Scalar", "_foreach_lerp.Scalar_out", "_foreach_lerp_.Scalar")
 
 
-class TestForeachLerpScalarList(OpTest):
+class Test_ForeachLerpScalarList(OpTest):
     entry = "_foreach_lerp.ScalarList"
     aten = "_foreach_lerp"
     overloads = ("_foreach_lerp.ScalarList", "_foreach_lerp.ScalarList_out", "_foreach_lerp_.ScalarList")
 
 
-class TestForeachLgamma(OpTest):
+class Test_ForeachLgamma(OpTest):
     entry = "_foreach_lgamma"
     aten = "_foreach_lgamma"
     overloads = ("_foreach_lgamma", "_foreach_lgamma.out", "_foreach_lgamma_")
 
 
-class TestForeachMaximumScalar(OpTest):
+class Test_ForeachMaximumScalar(OpTest):
     entry = "_foreach_maximum.Scalar"
     aten = "_foreach_maximum"
     overloads = ("_foreach_maximum.Scalar", "_foreach_maximum.Scalar_out", "_foreach_maximum_.Scalar")
 
 
-class TestForeachMulList(OpTest):
+class Test_ForeachMulList(OpTest):
     entry = "_foreach_mul.List"
     aten = "_foreach_mul"
     overloads = ("_foreach_mul.List", "_foreach_mul.List_out", "_foreach_mul_.List")
 
 
-class TestForeachPowScalarAndTensor(OpTest):
+class Test_ForeachPowScalarAndTensor(OpTest):
     entry = "_foreach_pow.ScalarAndTensor"
     aten = "_foreach_pow"
     overloads = ("_foreach_pow.ScalarAndTensor",)
 
 
-class TestForeachRound(OpTest):
+class Test_ForeachRound(OpTest):
     entry = "_foreach_round"
     aten = "_foreach_round"
     overloads = ("_foreach_round", "_foreach_round.out", "_foreach_round_")
 
 
-class TestForeachSqrt(OpTest):
+class Test_ForeachSqrt(OpTest):
     entry = "_foreach_sqrt"
     aten = "_foreach_sqrt"
     overloads = ("_foreach_sqrt", "_foreach_sqrt.out", "_foreach_sqrt_")
 
 
-class TestForeachTrunc(OpTest):
+class Test_ForeachTrunc(OpTest):
     entry = "_foreach_trunc"
     aten = "_foreach_trunc"
     overloads = ("_foreach_trunc", "_foreach_trunc.out", "_foreach_trunc_")
 
 
-class TestFunctionalAssertAsyncMsg(OpTest):
+class Test_FunctionalAssertAsyncMsg(OpTest):
     entry = "_functional_assert_async.msg"
     aten = "_functional_assert_async"
     overloads = ("_functional_assert_async.msg",)
     samples = "assertion"
 
 
-class TestFusedAdagradTensorLr(OpTest):
+class Test_FusedAdagradTensorLr(OpTest):
     entry = "_fused_adagrad_.tensor_lr"
     aten = "_fused_adagrad_"
     overloads = ("_fused_adagrad.tensor_lr", "_fused_adagrad.tensor_lr_out", "_fused_adagrad_.tensor_lr")
     samples = "fused_adagrad"
 
 
-class TestFusedAdam_(OpTest):
+class Test_FusedAdam_(OpTest):
     entry = "_fused_adam_"
     aten = "_fused_adam_"
     overloads = ("_fused_adam", "_fused_adam.out", "_fused_adam_")
     samples = "fused_adam"
 
 
-class TestFusedSgd_(OpTest):
+class Test_FusedSgd_(OpTest):
     entry = "_fused_sgd_"
     aten = "_fused_sgd_"
     overloads = ("_fused_sgd", "_fused_sgd.out", "_fused_sgd_")
     samples = "fused_sgd"
 
 
-class TestHistogramddBinEdges(OpTest):
+class Test_HistogramddBinEdges(OpTest):
     entry = "_histogramdd_bin_edges"
     aten = "_histogramdd_bin_edges"
     overloads = ("_histogramdd_bin_edges", "_histogramdd_bin_edges.out")
     xfail = {"narrow": "edges are computed in float64, as on the CPU"}
 
 
-class TestHistogramddFromBinTensors(OpTest):
+class Test_HistogramddFromBinTensors(OpTest):
     entry = "_histogramdd_from_bin_tensors"
     aten = "_histogramdd_from_bin_tensors"
     overloads = ("_histogramdd_from_bin_tensors", "_histogramdd_from_bin_tensors.out")
 
 
-class TestIndexPutImpl_(OpTest):
+class Test_IndexPutImpl_(OpTest):
     entry = "_index_put_impl_"
     aten = "_index_put_impl_"
     overloads = ("_index_put_impl", "_index_put_impl.out", "_index_put_impl_")
     xfail = {"noncontiguous": "what a write to an expanded tensor gives is undefined, and PyTorch warns of it"}
 
 
-class TestLinalgSolveEx(OpTest):
+class Test_LinalgSolveEx(OpTest):
     entry = "_linalg_solve_ex"
     aten = "_linalg_solve_ex"
     overloads = ("_linalg_solve_ex", "_linalg_solve_ex.result")
 
 
-class TestLogSoftmax(OpTest):
+class Test_LogSoftmax(OpTest):
     entry = "_log_softmax"
     aten = "_log_softmax"
     overloads = ("_log_softmax", "_log_softmax.out")
 
 
-class TestNativeBatchNormLegit(OpTest):
+class Test_NativeBatchNormLegit(OpTest):
     entry = "_native_batch_norm_legit"
     aten = "_native_batch_norm_legit"
     overloads = ("_native_batch_norm_legit_functional", "_native_batch_norm_legit.out",
@@ -267,65 +267,65 @@ class TestNativeBatchNormLegit(OpTest):
     samples = "batch_norm"
 
 
-class TestNativeMultiHeadAttention(OpTest):
+class Test_NativeMultiHeadAttention(OpTest):
     entry = "_native_multi_head_attention"
     aten = "_native_multi_head_attention"
     overloads = ("_native_multi_head_attention", "_native_multi_head_attention.out")
 
 
-class TestPdistForward(OpTest):
+class Test_PdistForward(OpTest):
     entry = "_pdist_forward"
     aten = "_pdist_forward"
     overloads = ("_pdist_forward", "_pdist_forward.out")
 
 
-class TestPreluKernelBackward(OpTest):
+class Test_PreluKernelBackward(OpTest):
     entry = "_prelu_kernel_backward"
     aten = "_prelu_kernel_backward"
     overloads = ("_prelu_kernel_backward",)
 
 
-class TestSampleDirichlet(OpTest):
+class Test_SampleDirichlet(OpTest):
     entry = "_sample_dirichlet"
     aten = "_sample_dirichlet"
     overloads = ("_sample_dirichlet", "_sample_dirichlet.out")
     check = "distribution"
 
 
-class TestScaledDotProductFlashAttentionForCpuBackward(OpTest):
+class Test_ScaledDotProductFlashAttentionForCpuBackward(OpTest):
     entry = "_scaled_dot_product_flash_attention_for_cpu_backward"
     aten = "_scaled_dot_product_flash_attention_for_cpu_backward"
     overloads = ("_scaled_dot_product_flash_attention_for_cpu_backward",)
     samples = "flash_attention_for_cpu"
 
 
-class TestScaledMm(OpTest):
+class Test_ScaledMm(OpTest):
     entry = "_scaled_mm"
     aten = "_scaled_mm"
     overloads = ("_scaled_mm", "_scaled_mm.out")
     samples = "scaled_mm"
 
 
-class TestSlowConv2dForward(OpTest):
+class Test_SlowConv2dForward(OpTest):
     entry = "_slow_conv2d_forward"
     aten = "_slow_conv2d_forward"
     overloads = ("_slow_conv2d_forward", "_slow_conv2d_forward.output")
     samples = "slow_conv"
 
 
-class TestUpsampleNearestExact2d(OpTest):
+class Test_UpsampleNearestExact2d(OpTest):
     entry = "_upsample_nearest_exact2d"
     aten = "_upsample_nearest_exact2d"
     overloads = ("_upsample_nearest_exact2d", "_upsample_nearest_exact2d.out")
 
 
-class TestUpsampleNearestExact3d(OpTest):
+class Test_UpsampleNearestExact3d(OpTest):
     entry = "_upsample_nearest_exact3d"
     aten = "_upsample_nearest_exact3d"
     overloads = ("_upsample_nearest_exact3d", "_upsample_nearest_exact3d.out")
 
 
-class TestUpsampleNearestExact3dBackward(OpTest):
+class Test_UpsampleNearestExact3dBackward(OpTest):
     entry = "_upsample_nearest_exact3d_backward"
     aten = "_upsample_nearest_exact3d_backward"
     overloads = ("_upsample_nearest_exact3d_backward", "_upsample_nearest_exact3d_backward.grad_input")

@@ -3,204 +3,204 @@
 from tests.ops.harness import OpTest
 
 
-class TestLshiftTensor(OpTest):
+class Test_LshiftTensor(OpTest):
     entry = "__lshift__.Tensor"
     aten = "__lshift__"
     overloads = ("__lshift__.Tensor", "__lshift__.Tensor_out", "__ilshift__.Tensor")
 
 
-class TestAdaptiveAvgPool2dBackward(OpTest):
+class Test_AdaptiveAvgPool2dBackward(OpTest):
     entry = "_adaptive_avg_pool2d_backward"
     aten = "_adaptive_avg_pool2d_backward"
     overloads = ("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool2d_backward.out")
 
 
-class TestAminmax(OpTest):
+class Test_Aminmax(OpTest):
     entry = "_aminmax"
     aten = "_aminmax"
     overloads = ("_aminmax", "_aminmax.out")
 
 
-class TestAssertAsync(OpTest):
+class Test_AssertAsync(OpTest):
     entry = "_assert_async"
     aten = "_assert_async"
     overloads = ("_assert_async",)
     samples = "assertion"
 
 
-class TestAssertAsyncMsg(OpTest):
+class Test_AssertAsyncMsg(OpTest):
     entry = "_assert_async.msg"
     aten = "_assert_async"
     overloads = ("_assert_async.msg",)
     samples = "assertion"
 
 
-class TestCdistForward(OpTest):
+class Test_CdistForward(OpTest):
     entry = "_cdist_forward"
     aten = "_cdist_forward"
     overloads = ("_cdist_forward", "_cdist_forward.out")
 
 
-class TestConjPhysical(OpTest):
+class Test_ConjPhysical(OpTest):
     entry = "_conj_physical"
     aten = "_conj_physical"
     overloads = ("_conj_physical", "_conj_physical.out")
 
 
-class TestEmbeddingBag(OpTest):
+class Test_EmbeddingBag(OpTest):
     entry = "_embedding_bag"
     aten = "_embedding_bag"
     overloads = ("_embedding_bag", "_embedding_bag.out")
     samples = "embedding_bag"
 
 
-class TestEmbeddingBagBackward(OpTest):
+class Test_EmbeddingBagBackward(OpTest):
     entry = "_embedding_bag_backward"
     aten = "_embedding_bag_backward"
     overloads = ("_embedding_bag_backward",)
     samples = "embedding_bag"
 
 
-class TestForeachAddScalarList(OpTest):
+class Test_ForeachAddScalarList(OpTest):
     entry = "_foreach_add.ScalarList"
     aten = "_foreach_add"
     overloads = ("_foreach_add.ScalarList", "_foreach_add.ScalarList_out", "_foreach_add_.ScalarList")
 
 
-class TestForeachAddcdivScalar(OpTest):
+class Test_ForeachAddcdivScalar(OpTest):
     entry = "_foreach_addcdiv.Scalar"
     aten = "_foreach_addcdiv"
     overloads = ("_foreach_addcdiv.Scalar", "_foreach_addcdiv.Scalar_out", "_foreach_addcdiv_.Scalar")
 
 
-class TestForeachAsin(OpTest):
+class Test_ForeachAsin(OpTest):
     entry = "_foreach_asin"
     aten = "_foreach_asin"
     overloads = ("_foreach_asin", "_foreach_asin.out", "_foreach_asin_")
 
 
-class TestForeachClampMinList(OpTest):
+class Test_ForeachClampMinList(OpTest):
     entry = "_foreach_clamp_min.List"
     aten = "_foreach_clamp_min"
     overloads = ("_foreach_clamp_min.List", "_foreach_clamp_min.List_out", "_foreach_clamp_min_.List")
 
 
-class TestForeachCos(OpTest):
+class Test_ForeachCos(OpTest):
     entry = "_foreach_cos"
     aten = "_foreach_cos"
     overloads = ("_foreach_cos", "_foreach_cos.out", "_foreach_cos_")
 
 
-class TestForeachDivList(OpTest):
+class Test_ForeachDivList(OpTest):
     entry = "_foreach_div.List"
     aten = "_foreach_div"
     overloads = ("_foreach_div.List", "_foreach_div.List_out", "_foreach_div_.List")
 
 
-class TestForeachErfc(OpTest):
+class Test_ForeachErfc(OpTest):
     entry = "_foreach_erfc"
     aten = "_foreach_erfc"
     overloads = ("_foreach_erfc", "_foreach_erfc.out", "_foreach_erfc_")
 
 
-class TestForeachLog2(OpTest):
+class Test_ForeachLog2(OpTest):
     entry = "_foreach_log2"
     aten = "_foreach_log2"
     overloads = ("_foreach_log2", "_foreach_log2.out", "_foreach_log2_")
 
 
-class TestForeachMax(OpTest):
+class Test_ForeachMax(OpTest):
     entry = "_foreach_max"
     aten = "_foreach_max"
     overloads = ("_foreach_max", "_foreach_max.out")
 
 
-class TestForeachMinimumList(OpTest):
+class Test_ForeachMinimumList(OpTest):
     entry = "_foreach_minimum.List"
     aten = "_foreach_minimum"
     overloads = ("_foreach_minimum.List", "_foreach_minimum.List_out", "_foreach_minimum_.List")
 
 
-class TestForeachMulScalar(OpTest):
+class Test_ForeachMulScalar(OpTest):
     entry = "_foreach_mul.Scalar"
     aten = "_foreach_mul"
     overloads = ("_foreach_mul.Scalar", "_foreach_mul.Scalar_out", "_foreach_mul_.Scalar")
 
 
-class TestForeachMulTensor(OpTest):
+class Test_ForeachMulTensor(OpTest):
     entry = "_foreach_mul.Tensor"
     aten = "_foreach_mul"
     overloads = ("_foreach_mul.Tensor", "_foreach_mul.Tensor_out", "_foreach_mul_.Tensor")
 
 
-class TestForeachNeg(OpTest):
+class Test_ForeachNeg(OpTest):
     entry = "_foreach_neg"
     aten = "_foreach_neg"
     overloads = ("_foreach_neg", "_foreach_neg.out", "_foreach_neg_")
 
 
-class TestForeachPowScalar(OpTest):
+class Test_ForeachPowScalar(OpTest):
     entry = "_foreach_pow.Scalar"
     aten = "_foreach_pow"
     overloads = ("_foreach_pow.Scalar", "_foreach_pow.Scalar_out", "_foreach_pow_.Scalar")
 
 
-class TestForeachPowScalarList(OpTest):
+class Test_ForeachPowScalarList(OpTest):
     entry = "_foreach_pow.ScalarList"
     aten = "_foreach_pow"
     overloads = ("_foreach_pow.ScalarList", "_foreach_pow.ScalarList_out", "_foreach_pow_.ScalarList")
 
 
-class TestForeachReciprocal(OpTest):
+class Test_ForeachReciprocal(OpTest):
     entry = "_foreach_reciprocal"
     aten = "_foreach_reciprocal"
     overloads = ("_foreach_reciprocal", "_foreach_reciprocal.out", "_foreach_reciprocal_")
 
 
-class TestForeachSigmoid(OpTest):
+class Test_ForeachSigmoid(OpTest):
     entry = "_foreach_sigmoid"
     aten = "_foreach_sigmoid"
     overloads = ("_foreach_sigmoid", "_foreach_sigmoid.out", "_foreach_sigmoid_")
 
 
-class TestForeachTanh(OpTest):
+class Test_ForeachTanh(OpTest):
     entry = "_foreach_tanh"
     aten = "_foreach_tanh"
     overloads = ("_foreach_tanh", "_foreach_tanh.out", "_foreach_tanh_")
 
 
-class TestForeachZero_(OpTest):
+class Test_ForeachZero_(OpTest):
     entry = "_foreach_zero_"
     aten = "_foreach_zero_"
     overloads = ("_foreach_zero", "_foreach_zero.out", "_foreach_zero_")
 
 
-class TestGroupedMm(OpTest):
+class Test_GroupedMm(OpTest):
     entry = "_grouped_mm"
     aten = "_grouped_mm"
     overloads = ("_grouped_mm",)
     samples = "grouped_mm"
 
 
-class TestLinalgSlogdet(OpTest):
+class Test_LinalgSlogdet(OpTest):
     entry = "_linalg_slogdet"
     aten = "_linalg_slogdet"
     overloads = ("_linalg_slogdet", "_linalg_slogdet.sign")
 
 
-class TestLogSoftmaxBackwardData(OpTest):
+class Test_LogSoftmaxBackwardData(OpTest):
     entry = "_log_softmax_backward_data"
     aten = "_log_softmax_backward_data"
     overloads = ("_log_softmax_backward_data", "_log_softmax_backward_data.out")
 
 
-class TestPreluKernel(OpTest):
+class Test_PreluKernel(OpTest):
     entry = "_prelu_kernel"
     aten = "_prelu_kernel"
     overloads = ("_prelu_kernel",)
 
 
-class TestScaledDotProductFusedAttentionOverrideable(OpTest):
+class Test_ScaledDotProductFusedAttentionOverrideable(OpTest):
     entry = "_scaled_dot_product_fused_attention_overrideable"
     aten = "_scaled_dot_product_fused_attention_overrideable"
     overloads = ("_scaled_dot_product_fused_attention_overrideable",)
@@ -208,60 +208,60 @@ class TestScaledDotProductFusedAttentionOverrideable(OpTest):
     pallas = True
 
 
-class TestScaledDotProductFusedAttentionOverrideableBackward(OpTest):
+class Test_ScaledDotProductFusedAttentionOverrideableBackward(OpTest):
     entry = "_scaled_dot_product_fused_attention_overrideable_backward"
     aten = "_scaled_dot_product_fused_attention_overrideable_backward"
     overloads = ("_scaled_dot_product_fused_attention_overrideable_backward",)
     tol = {"f32": 5e-05, "bf16": {"rtol": 0.05, "atol": 0.1}}
 
 
-class TestScaledMmV2(OpTest):
+class Test_ScaledMmV2(OpTest):
     entry = "_scaled_mm_v2"
     aten = "_scaled_mm_v2"
     overloads = ("_scaled_mm_v2", "_scaled_mm_v2.out")
     samples = "scaled_mm"
 
 
-class TestSlowConv2dBackwardGradInput(OpTest):
+class Test_SlowConv2dBackwardGradInput(OpTest):
     entry = "_slow_conv2d_backward.grad_input"
     aten = "_slow_conv2d_backward"
     overloads = ("_slow_conv2d_backward.grad_input",)
     samples = "slow_conv"
 
 
-class TestSoftmax(OpTest):
+class Test_Softmax(OpTest):
     entry = "_softmax"
     aten = "_softmax"
     overloads = ("_softmax", "_softmax.out")
 
 
-class TestStack(OpTest):
+class Test_Stack(OpTest):
     entry = "_stack"
     aten = "_stack"
     overloads = ("_stack",)
 
 
-class TestThnnFusedLstmCell(OpTest):
+class Test_ThnnFusedLstmCell(OpTest):
     entry = "_thnn_fused_lstm_cell"
     aten = "_thnn_fused_lstm_cell"
     overloads = ("_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell.out")
     tol = {"bf16": 0.02}
 
 
-class TestTransformerEncoderLayerFwd(OpTest):
+class Test_TransformerEncoderLayerFwd(OpTest):
     entry = "_transformer_encoder_layer_fwd"
     aten = "_transformer_encoder_layer_fwd"
     overloads = ("_transformer_encoder_layer_fwd", "_transformer_encoder_layer_fwd.out")
     tol = {"bf16": 0.05}
 
 
-class TestUpsampleNearestExact1dBackward(OpTest):
+class Test_UpsampleNearestExact1dBackward(OpTest):
     entry = "_upsample_nearest_exact1d_backward"
     aten = "_upsample_nearest_exact1d_backward"
     overloads = ("_upsample_nearest_exact1d_backward", "_upsample_nearest_exact1d_backward.grad_input")
 
 
-class TestWeightNormInterface(OpTest):
+class Test_WeightNormInterface(OpTest):
     entry = "_weight_norm_interface"
     aten = "_weight_norm_interface"
     overloads = ("_weight_norm_interface", "_weight_norm_interface.out")

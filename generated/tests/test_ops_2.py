@@ -3,27 +3,27 @@
 from tests.ops.harness import OpTest
 
 
-class TestLshiftScalar(OpTest):
+class Test_LshiftScalar(OpTest):
     entry = "__lshift__.Scalar"
     aten = "__lshift__"
     overloads = ("__lshift__.Scalar", "__lshift__.Scalar_out", "__ilshift__.Scalar")
 
 
-class TestAddmmActivation(OpTest):
+class Test_AddmmActivation(OpTest):
     entry = "_addmm_activation"
     aten = "_addmm_activation"
     overloads = ("_addmm_activation", "_addmm_activation.out")
     samples = "addmm_activation"
 
 
-class TestAmpUpdateScale_(OpTest):
+class Test_AmpUpdateScale_(OpTest):
     entry = "_amp_update_scale_"
     aten = "_amp_update_scale_"
     overloads = ("_amp_update_scale", "_amp_update_scale.out", "_amp_update_scale_")
     samples = "amp"
 
 
-class TestBatchNormWithUpdate(OpTest):
+class Test_BatchNormWithUpdate(OpTest):
     entry = "_batch_norm_with_update"
     aten = "_batch_norm_with_update"
     overloads = ("_batch_norm_with_update_functional", "_batch_norm_with_update.out",
@@ -31,32 +31,32 @@ class TestBatchNormWithUpdate(OpTest):
     samples = "batch_norm"
 
 
-class TestCdistBackward(OpTest):
+class Test_CdistBackward(OpTest):
     entry = "_cdist_backward"
     aten = "_cdist_backward"
     overloads = ("_cdist_backward", "_cdist_backward.out")
 
 
-class TestComputeLinearCombination(OpTest):
+class Test_ComputeLinearCombination(OpTest):
     entry = "_compute_linear_combination"
     aten = "_compute_linear_combination"
     overloads = ("_compute_linear_combination", "_compute_linear_combination.out")
 
 
-class TestCtcLoss(OpTest):
+class Test_CtcLoss(OpTest):
     entry = "_ctc_loss"
     aten = "_ctc_loss"
     overloads = ("_ctc_loss", "_ctc_loss.out")
     samples = "ctc_loss"
 
 
-class TestCummaxHelper(OpTest):
+class Test_CummaxHelper(OpTest):
     entry = "_cummax_helper"
     aten = "_cummax_helper"
     overloads = ("_cummax_helper",)
 
 
-class TestEmbeddingBagPerSampleWeightsBackward(OpTest):
+class Test_EmbeddingBagPerSampleWeightsBackward(OpTest):
     entry = "_embedding_bag_per_sample_weights_backward"
     aten = "_embedding_bag_per_sample_weights_backward"
     overloads = ("_embedding_bag_per_sample_weights_backward",
@@ -64,190 +64,190 @@ class TestEmbeddingBagPerSampleWeightsBackward(OpTest):
     samples = "embedding_bag"
 
 
-class TestForeachAcos(OpTest):
+class Test_ForeachAcos(OpTest):
     entry = "_foreach_acos"
     aten = "_foreach_acos"
     overloads = ("_foreach_acos", "_foreach_acos.out", "_foreach_acos_")
 
 
-class TestForeachAddcdivTensor(OpTest):
+class Test_ForeachAddcdivTensor(OpTest):
     entry = "_foreach_addcdiv.Tensor"
     aten = "_foreach_addcdiv"
     overloads = ("_foreach_addcdiv.Tensor", "_foreach_addcdiv.Tensor_out", "_foreach_addcdiv_.Tensor")
 
 
-class TestForeachAddcmulScalar(OpTest):
+class Test_ForeachAddcmulScalar(OpTest):
     entry = "_foreach_addcmul.Scalar"
     aten = "_foreach_addcmul"
     overloads = ("_foreach_addcmul.Scalar", "_foreach_addcmul.Scalar_out", "_foreach_addcmul_.Scalar")
 
 
-class TestForeachDivScalarList(OpTest):
+class Test_ForeachDivScalarList(OpTest):
     entry = "_foreach_div.ScalarList"
     aten = "_foreach_div"
     overloads = ("_foreach_div.ScalarList", "_foreach_div.ScalarList_out", "_foreach_div_.ScalarList")
 
 
-class TestForeachExpm1(OpTest):
+class Test_ForeachExpm1(OpTest):
     entry = "_foreach_expm1"
     aten = "_foreach_expm1"
     overloads = ("_foreach_expm1", "_foreach_expm1.out", "_foreach_expm1_")
 
 
-class TestForeachFloor(OpTest):
+class Test_ForeachFloor(OpTest):
     entry = "_foreach_floor"
     aten = "_foreach_floor"
     overloads = ("_foreach_floor", "_foreach_floor.out", "_foreach_floor_")
 
 
-class TestForeachLerpList(OpTest):
+class Test_ForeachLerpList(OpTest):
     entry = "_foreach_lerp.List"
     aten = "_foreach_lerp"
     overloads = ("_foreach_lerp.List", "_foreach_lerp.List_out", "_foreach_lerp_.List")
 
 
-class TestForeachLog10(OpTest):
+class Test_ForeachLog10(OpTest):
     entry = "_foreach_log10"
     aten = "_foreach_log10"
     overloads = ("_foreach_log10", "_foreach_log10.out", "_foreach_log10_")
 
 
-class TestForeachPowsumScalar(OpTest):
+class Test_ForeachPowsumScalar(OpTest):
     entry = "_foreach_powsum.Scalar"
     aten = "_foreach_powsum"
     overloads = ("_foreach_powsum.Scalar", "_foreach_powsum.Scalar_out")
 
 
-class TestForeachSign(OpTest):
+class Test_ForeachSign(OpTest):
     entry = "_foreach_sign"
     aten = "_foreach_sign"
     overloads = ("_foreach_sign", "_foreach_sign.out", "_foreach_sign_")
 
 
-class TestForeachSin(OpTest):
+class Test_ForeachSin(OpTest):
     entry = "_foreach_sin"
     aten = "_foreach_sin"
     overloads = ("_foreach_sin", "_foreach_sin.out", "_foreach_sin_")
 
 
-class TestForeachSubList(OpTest):
+class Test_ForeachSubList(OpTest):
     entry = "_foreach_sub.List"
     aten = "_foreach_sub"
     overloads = ("_foreach_sub.List", "_foreach_sub.List_out", "_foreach_sub_.List")
 
 
-class TestForeachSubScalar(OpTest):
+class Test_ForeachSubScalar(OpTest):
     entry = "_foreach_sub.Scalar"
     aten = "_foreach_sub"
     overloads = ("_foreach_sub.Scalar", "_foreach_sub.Scalar_out", "_foreach_sub_.Scalar")
 
 
-class TestForeachSubScalarList(OpTest):
+class Test_ForeachSubScalarList(OpTest):
     entry = "_foreach_sub.ScalarList"
     aten = "_foreach_sub"
     overloads = ("_foreach_sub.ScalarList", "_foreach_sub.ScalarList_out", "_foreach_sub_.ScalarList")
 
 
-class TestFusedAdagrad_(OpTest):
+class Test_FusedAdagrad_(OpTest):
     entry = "_fused_adagrad_"
     aten = "_fused_adagrad_"
     overloads = ("_fused_adagrad", "_fused_adagrad.out", "_fused_adagrad_")
     samples = "fused_adagrad"
 
 
-class TestFusedAdamTensorLr(OpTest):
+class Test_FusedAdamTensorLr(OpTest):
     entry = "_fused_adam_.tensor_lr"
     aten = "_fused_adam_"
     overloads = ("_fused_adam.tensor_lr", "_fused_adam.tensor_lr_out", "_fused_adam_.tensor_lr")
     samples = "fused_adam"
 
 
-class TestFusedAdamwTensorLr(OpTest):
+class Test_FusedAdamwTensorLr(OpTest):
     entry = "_fused_adamw_.tensor_lr"
     aten = "_fused_adamw_"
     overloads = ("_fused_adamw.tensor_lr", "_fused_adamw.tensor_lr_out", "_fused_adamw_.tensor_lr")
     samples = "fused_adam"
 
 
-class TestLinalgDet(OpTest):
+class Test_LinalgDet(OpTest):
     entry = "_linalg_det"
     aten = "_linalg_det"
     overloads = ("_linalg_det", "_linalg_det.result")
 
 
-class TestLinalgEigh(OpTest):
+class Test_LinalgEigh(OpTest):
     entry = "_linalg_eigh"
     aten = "_linalg_eigh"
     overloads = ("_linalg_eigh", "_linalg_eigh.eigenvalues")
     check = "invariants"
 
 
-class TestLogcumsumexp(OpTest):
+class Test_Logcumsumexp(OpTest):
     entry = "_logcumsumexp"
     aten = "_logcumsumexp"
     overloads = ("_logcumsumexp", "_logcumsumexp.out")
 
 
-class TestMaskedSoftmax(OpTest):
+class Test_MaskedSoftmax(OpTest):
     entry = "_masked_softmax"
     aten = "_masked_softmax"
     overloads = ("_masked_softmax", "_masked_softmax.out")
 
 
-class TestPdistBackward(OpTest):
+class Test_PdistBackward(OpTest):
     entry = "_pdist_backward"
     aten = "_pdist_backward"
     overloads = ("_pdist_backward", "_pdist_backward.out")
 
 
-class TestSlowConv2dBackwardOutputMask(OpTest):
+class Test_SlowConv2dBackwardOutputMask(OpTest):
     entry = "_slow_conv2d_backward.output_mask"
     aten = "_slow_conv2d_backward"
     overloads = ("_slow_conv2d_backward.output_mask", "_slow_conv2d_backward.output_mask_out")
     samples = "slow_conv"
 
 
-class TestStandardGammaGrad(OpTest):
+class Test_StandardGammaGrad(OpTest):
     entry = "_standard_gamma_grad"
     aten = "_standard_gamma_grad"
     overloads = ("_standard_gamma_grad", "_standard_gamma_grad.out")
 
 
-class TestThnnFusedGruCell(OpTest):
+class Test_ThnnFusedGruCell(OpTest):
     entry = "_thnn_fused_gru_cell"
     aten = "_thnn_fused_gru_cell"
     overloads = ("_thnn_fused_gru_cell", "_thnn_fused_gru_cell.out")
     tol = {"bf16": 0.02}
 
 
-class TestThnnFusedGruCellBackward(OpTest):
+class Test_ThnnFusedGruCellBackward(OpTest):
     entry = "_thnn_fused_gru_cell_backward"
     aten = "_thnn_fused_gru_cell_backward"
     overloads = ("_thnn_fused_gru_cell_backward", "_thnn_fused_gru_cell_backward.out")
     tol = {"bf16": 0.02}
 
 
-class TestTransformBiasRescaleQkv(OpTest):
+class Test_TransformBiasRescaleQkv(OpTest):
     entry = "_transform_bias_rescale_qkv"
     aten = "_transform_bias_rescale_qkv"
     overloads = ("_transform_bias_rescale_qkv", "_transform_bias_rescale_qkv.out")
     samples = "usual"
 
 
-class TestUnique2(OpTest):
+class Test_Unique2(OpTest):
     entry = "_unique2"
     aten = "_unique2"
     overloads = ("_unique2", "_unique2.out")
 
 
-class TestUpsampleBicubic2dAaBackward(OpTest):
+class Test_UpsampleBicubic2dAaBackward(OpTest):
     entry = "_upsample_bicubic2d_aa_backward"
     aten = "_upsample_bicubic2d_aa_backward"
     overloads = ("_upsample_bicubic2d_aa_backward", "_upsample_bicubic2d_aa_backward.grad_input")
     samples = "antialias"
 
 
-class TestUpsampleLanczos2dAa(OpTest):
+class Test_UpsampleLanczos2dAa(OpTest):
     entry = "_upsample_lanczos2d_aa"
     aten = "_upsample_lanczos2d_aa"
     overloads = ("_upsample_lanczos2d_aa", "_upsample_lanczos2d_aa.out")

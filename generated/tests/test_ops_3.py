@@ -3,235 +3,235 @@
 from tests.ops.harness import OpTest
 
 
-class TestRshiftTensor(OpTest):
+class Test_RshiftTensor(OpTest):
     entry = "__rshift__.Tensor"
     aten = "__rshift__"
     overloads = ("__rshift__.Tensor", "__rshift__.Tensor_out", "__irshift__.Tensor")
 
 
-class TestAdaptiveAvgPool3d(OpTest):
+class Test_AdaptiveAvgPool3d(OpTest):
     entry = "_adaptive_avg_pool3d"
     aten = "_adaptive_avg_pool3d"
     overloads = ("_adaptive_avg_pool3d", "_adaptive_avg_pool3d.out")
     tol = {"bf16": {"rtol": 0.02, "atol": 0.05}}
 
 
-class TestAdaptiveAvgPool3dBackward(OpTest):
+class Test_AdaptiveAvgPool3dBackward(OpTest):
     entry = "_adaptive_avg_pool3d_backward"
     aten = "_adaptive_avg_pool3d_backward"
     overloads = ("_adaptive_avg_pool3d_backward", "_adaptive_avg_pool3d_backward.out")
     tol = {"bf16": {"rtol": 0.02, "atol": 0.01}}
 
 
-class TestAminmaxDim(OpTest):
+class Test_AminmaxDim(OpTest):
     entry = "_aminmax.dim"
     aten = "_aminmax"
     overloads = ("_aminmax.dim", "_aminmax.dim_out")
 
 
-class TestCholeskySolveHelper(OpTest):
+class Test_CholeskySolveHelper(OpTest):
     entry = "_cholesky_solve_helper"
     aten = "_cholesky_solve_helper"
     overloads = ("_cholesky_solve_helper", "_cholesky_solve_helper.out")
 
 
-class TestCtcLossBackward(OpTest):
+class Test_CtcLossBackward(OpTest):
     entry = "_ctc_loss_backward"
     aten = "_ctc_loss_backward"
     overloads = ("_ctc_loss_backward", "_ctc_loss_backward.out")
     samples = "ctc_loss"
 
 
-class TestDirichletGrad(OpTest):
+class Test_DirichletGrad(OpTest):
     entry = "_dirichlet_grad"
     aten = "_dirichlet_grad"
     overloads = ("_dirichlet_grad", "_dirichlet_grad.out")
 
 
-class TestEmbeddingBagDenseBackward(OpTest):
+class Test_EmbeddingBagDenseBackward(OpTest):
     entry = "_embedding_bag_dense_backward"
     aten = "_embedding_bag_dense_backward"
     overloads = ("_embedding_bag_dense_backward", "_embedding_bag_dense_backward.out")
     samples = "embedding_bag"
 
 
-class TestFftC2r(OpTest):
+class Test_FftC2r(OpTest):
     entry = "_fft_c2r"
     aten = "_fft_c2r"
     overloads = ("_fft_c2r", "_fft_c2r.out")
 
 
-class TestFftR2c(OpTest):
+class Test_FftR2c(OpTest):
     entry = "_fft_r2c"
     aten = "_fft_r2c"
     overloads = ("_fft_r2c", "_fft_r2c.out")
     xfail = {"zero_size": "MKL refuses to transform nothing"}
 
 
-class TestForeachAbs(OpTest):
+class Test_ForeachAbs(OpTest):
     entry = "_foreach_abs"
     aten = "_foreach_abs"
     overloads = ("_foreach_abs", "_foreach_abs.out", "_foreach_abs_")
 
 
-class TestForeachAddTensor(OpTest):
+class Test_ForeachAddTensor(OpTest):
     entry = "_foreach_add.Tensor"
     aten = "_foreach_add"
     overloads = ("_foreach_add.Tensor", "_foreach_add.Tensor_out", "_foreach_add_.Tensor")
 
 
-class TestForeachAddcmulTensor(OpTest):
+class Test_ForeachAddcmulTensor(OpTest):
     entry = "_foreach_addcmul.Tensor"
     aten = "_foreach_addcmul"
     overloads = ("_foreach_addcmul.Tensor", "_foreach_addcmul.Tensor_out", "_foreach_addcmul_.Tensor")
 
 
-class TestForeachCeil(OpTest):
+class Test_ForeachCeil(OpTest):
     entry = "_foreach_ceil"
     aten = "_foreach_ceil"
     overloads = ("_foreach_ceil", "_foreach_ceil.out", "_foreach_ceil_")
 
 
-class TestForeachClampMinScalar(OpTest):
+class Test_ForeachClampMinScalar(OpTest):
     entry = "_foreach_clamp_min.Scalar"
     aten = "_foreach_clamp_min"
     overloads = ("_foreach_clamp_min.Scalar", "_foreach_clamp_min.Scalar_out",
         "_foreach_clamp_min_.Scalar")
 
 
-class TestForeachClone(OpTest):
+class Test_ForeachClone(OpTest):
     entry = "_foreach_clone"
     aten = "_foreach_clone"
     overloads = ("_foreach_clone", "_foreach_clone.out")
 
 
-class TestForeachCosh(OpTest):
+class Test_ForeachCosh(OpTest):
     entry = "_foreach_cosh"
     aten = "_foreach_cosh"
     overloads = ("_foreach_cosh", "_foreach_cosh.out", "_foreach_cosh_")
 
 
-class TestForeachDivScalar(OpTest):
+class Test_ForeachDivScalar(OpTest):
     entry = "_foreach_div.Scalar"
     aten = "_foreach_div"
     overloads = ("_foreach_div.Scalar", "_foreach_div.Scalar_out", "_foreach_div_.Scalar")
 
 
-class TestForeachFrac(OpTest):
+class Test_ForeachFrac(OpTest):
     entry = "_foreach_frac"
     aten = "_foreach_frac"
     overloads = ("_foreach_frac", "_foreach_frac.out", "_foreach_frac_")
 
 
-class TestForeachLog(OpTest):
+class Test_ForeachLog(OpTest):
     entry = "_foreach_log"
     aten = "_foreach_log"
     overloads = ("_foreach_log", "_foreach_log.out", "_foreach_log_")
 
 
-class TestForeachLog1p(OpTest):
+class Test_ForeachLog1p(OpTest):
     entry = "_foreach_log1p"
     aten = "_foreach_log1p"
     overloads = ("_foreach_log1p", "_foreach_log1p.out", "_foreach_log1p_")
 
 
-class TestForeachMaximumList(OpTest):
+class Test_ForeachMaximumList(OpTest):
     entry = "_foreach_maximum.List"
     aten = "_foreach_maximum"
     overloads = ("_foreach_maximum.List", "_foreach_maximum.List_out", "_foreach_maximum_.List")
 
 
-class TestForeachMaximumScalarList(OpTest):
+class Test_ForeachMaximumScalarList(OpTest):
     entry = "_foreach_maximum.ScalarList"
     aten = "_foreach_maximum"
     overloads = ("_foreach_maximum.ScalarList", "_foreach_maximum.ScalarList_out",
         "_foreach_maximum_.ScalarList")
 
 
-class TestForeachMinimumScalar(OpTest):
+class Test_ForeachMinimumScalar(OpTest):
     entry = "_foreach_minimum.Scalar"
     aten = "_foreach_minimum"
     overloads = ("_foreach_minimum.Scalar", "_foreach_minimum.Scalar_out", "_foreach_minimum_.Scalar")
 
 
-class TestForeachMinimumScalarList(OpTest):
+class Test_ForeachMinimumScalarList(OpTest):
     entry = "_foreach_minimum.ScalarList"
     aten = "_foreach_minimum"
     overloads = ("_foreach_minimum.ScalarList", "_foreach_minimum.ScalarList_out",
         "_foreach_minimum_.ScalarList")
 
 
-class TestForeachMm(OpTest):
+class Test_ForeachMm(OpTest):
     entry = "_foreach_mm"
     aten = "_foreach_mm"
     overloads = ("_foreach_mm",)
 
 
-class TestForeachMulScalarList(OpTest):
+class Test_ForeachMulScalarList(OpTest):
     entry = "_foreach_mul.ScalarList"
     aten = "_foreach_mul"
     overloads = ("_foreach_mul.ScalarList", "_foreach_mul.ScalarList_out", "_foreach_mul_.ScalarList")
 
 
-class TestForeachNormScalar(OpTest):
+class Test_ForeachNormScalar(OpTest):
     entry = "_foreach_norm.Scalar"
     aten = "_foreach_norm"
     overloads = ("_foreach_norm.Scalar", "_foreach_norm.Scalar_out")
 
 
-class TestForeachPowList(OpTest):
+class Test_ForeachPowList(OpTest):
     entry = "_foreach_pow.List"
     aten = "_foreach_pow"
     overloads = ("_foreach_pow.List", "_foreach_pow.List_out", "_foreach_pow_.List")
 
 
-class TestForeachRsqrt(OpTest):
+class Test_ForeachRsqrt(OpTest):
     entry = "_foreach_rsqrt"
     aten = "_foreach_rsqrt"
     overloads = ("_foreach_rsqrt", "_foreach_rsqrt.out", "_foreach_rsqrt_")
 
 
-class TestForeachSinh(OpTest):
+class Test_ForeachSinh(OpTest):
     entry = "_foreach_sinh"
     aten = "_foreach_sinh"
     overloads = ("_foreach_sinh", "_foreach_sinh.out", "_foreach_sinh_")
 
 
-class TestForeachTan(OpTest):
+class Test_ForeachTan(OpTest):
     entry = "_foreach_tan"
     aten = "_foreach_tan"
     overloads = ("_foreach_tan", "_foreach_tan.out", "_foreach_tan_")
 
 
-class TestFusedAdamw_(OpTest):
+class Test_FusedAdamw_(OpTest):
     entry = "_fused_adamw_"
     aten = "_fused_adamw_"
     overloads = ("_fused_adamw", "_fused_adamw.out", "_fused_adamw_")
     samples = "fused_adam"
 
 
-class TestFusedSgdTensorLr(OpTest):
+class Test_FusedSgdTensorLr(OpTest):
     entry = "_fused_sgd_.tensor_lr"
     aten = "_fused_sgd_"
     overloads = ("_fused_sgd.tensor_lr", "_fused_sgd.tensor_lr_out", "_fused_sgd_.tensor_lr")
     samples = "fused_sgd"
 
 
-class TestHistogramddFromBinCts(OpTest):
+class Test_HistogramddFromBinCts(OpTest):
     entry = "_histogramdd_from_bin_cts"
     aten = "_histogramdd_from_bin_cts"
     overloads = ("_histogramdd_from_bin_cts", "_histogramdd_from_bin_cts.out")
     xfail = {"narrow": "edges are computed in float64, as on the CPU"}
 
 
-class TestIntMm(OpTest):
+class Test_IntMm(OpTest):
     entry = "_int_mm"
     aten = "_int_mm"
     overloads = ("_int_mm", "_int_mm.out")
     samples = "int_mm"
 
 
-class TestLinalgEigvals(OpTest):
+class Test_LinalgEigvals(OpTest):
     entry = "_linalg_eigvals"
     aten = "_linalg_eigvals"
     overloads = ("_linalg_eigvals",)
@@ -239,113 +239,113 @@ class TestLinalgEigvals(OpTest):
     check = "invariants"
 
 
-class TestLinalgSvd(OpTest):
+class Test_LinalgSvd(OpTest):
     entry = "_linalg_svd"
     aten = "_linalg_svd"
     overloads = ("_linalg_svd", "_linalg_svd.U")
     check = "invariants"
 
 
-class TestMaskedSoftmaxBackward(OpTest):
+class Test_MaskedSoftmaxBackward(OpTest):
     entry = "_masked_softmax_backward"
     aten = "_masked_softmax_backward"
     overloads = ("_masked_softmax_backward", "_masked_softmax_backward.out")
 
 
-class TestNativeBatchNormLegitNoStats(OpTest):
+class Test_NativeBatchNormLegitNoStats(OpTest):
     entry = "_native_batch_norm_legit.no_stats"
     aten = "_native_batch_norm_legit"
     overloads = ("_native_batch_norm_legit.no_stats", "_native_batch_norm_legit.no_stats_out")
     samples = "batch_norm"
 
 
-class TestScaledDotProductFlashAttentionForCpu(OpTest):
+class Test_ScaledDotProductFlashAttentionForCpu(OpTest):
     entry = "_scaled_dot_product_flash_attention_for_cpu"
     aten = "_scaled_dot_product_flash_attention_for_cpu"
     overloads = ("_scaled_dot_product_flash_attention_for_cpu",)
     samples = "flash_attention_for_cpu"
 
 
-class TestSegmentReduceBackward(OpTest):
+class Test_SegmentReduceBackward(OpTest):
     entry = "_segment_reduce_backward"
     aten = "_segment_reduce_backward"
     overloads = ("_segment_reduce_backward", "_segment_reduce_backward.out")
 
 
-class TestSoftmaxBackwardData(OpTest):
+class Test_SoftmaxBackwardData(OpTest):
     entry = "_softmax_backward_data"
     aten = "_softmax_backward_data"
     overloads = ("_softmax_backward_data", "_softmax_backward_data.out")
 
 
-class TestStandardGamma(OpTest):
+class Test_StandardGamma(OpTest):
     entry = "_standard_gamma"
     aten = "_standard_gamma"
     overloads = ("_standard_gamma", "_standard_gamma.out")
     check = "distribution"
 
 
-class TestThnnFusedLstmCellBackwardImpl(OpTest):
+class Test_ThnnFusedLstmCellBackwardImpl(OpTest):
     entry = "_thnn_fused_lstm_cell_backward_impl"
     aten = "_thnn_fused_lstm_cell_backward_impl"
     overloads = ("_thnn_fused_lstm_cell_backward_impl", "_thnn_fused_lstm_cell_backward_impl.out")
     tol = {"bf16": 0.02}
 
 
-class TestUnique(OpTest):
+class Test_Unique(OpTest):
     entry = "_unique"
     aten = "_unique"
     overloads = ("_unique", "_unique.out")
 
 
-class TestUpsampleBicubic2dAa(OpTest):
+class Test_UpsampleBicubic2dAa(OpTest):
     entry = "_upsample_bicubic2d_aa"
     aten = "_upsample_bicubic2d_aa"
     overloads = ("_upsample_bicubic2d_aa", "_upsample_bicubic2d_aa.out")
     samples = "antialias"
 
 
-class TestUpsampleBilinear2dAa(OpTest):
+class Test_UpsampleBilinear2dAa(OpTest):
     entry = "_upsample_bilinear2d_aa"
     aten = "_upsample_bilinear2d_aa"
     overloads = ("_upsample_bilinear2d_aa", "_upsample_bilinear2d_aa.out")
     samples = "antialias"
 
 
-class TestUpsampleBilinear2dAaBackward(OpTest):
+class Test_UpsampleBilinear2dAaBackward(OpTest):
     entry = "_upsample_bilinear2d_aa_backward"
     aten = "_upsample_bilinear2d_aa_backward"
     overloads = ("_upsample_bilinear2d_aa_backward", "_upsample_bilinear2d_aa_backward.grad_input")
     samples = "antialias"
 
 
-class TestUpsampleLanczos2dAaBackward(OpTest):
+class Test_UpsampleLanczos2dAaBackward(OpTest):
     entry = "_upsample_lanczos2d_aa_backward"
     aten = "_upsample_lanczos2d_aa_backward"
     overloads = ("_upsample_lanczos2d_aa_backward", "_upsample_lanczos2d_aa_backward.grad_input")
     samples = "antialias"
 
 
-class TestUpsampleNearestExact1d(OpTest):
+class Test_UpsampleNearestExact1d(OpTest):
     entry = "_upsample_nearest_exact1d"
     aten = "_upsample_nearest_exact1d"
     overloads = ("_upsample_nearest_exact1d", "_upsample_nearest_exact1d.out")
 
 
-class TestUpsampleNearestExact2dBackward(OpTest):
+class Test_UpsampleNearestExact2dBackward(OpTest):
     entry = "_upsample_nearest_exact2d_backward"
     aten = "_upsample_nearest_exact2d_backward"
     overloads = ("_upsample_nearest_exact2d_backward", "_upsample_nearest_exact2d_backward.grad_input")
 
 
-class TestWeightInt8packMm(OpTest):
+class Test_WeightInt8packMm(OpTest):
     entry = "_weight_int8pack_mm"
     aten = "_weight_int8pack_mm"
     overloads = ("_weight_int8pack_mm",)
     samples = "int8_weights"
 
 
-class TestWeightNormInterfaceBackward(OpTest):
+class Test_WeightNormInterfaceBackward(OpTest):
     entry = "_weight_norm_interface_backward"
     aten = "_weight_norm_interface_backward"
     overloads = ("_weight_norm_interface_backward", "_weight_norm_interface_backward.out")
