@@ -14,6 +14,7 @@ class TestBatchNormWithUpdate(OpTest):
     aten = "_batch_norm_with_update"
     overloads = ("_batch_norm_with_update_functional", "_batch_norm_with_update.out",
         "_batch_norm_with_update")
+    tol = {"bf16": 0.02}
     samples = "batch_norm"
 
 
@@ -90,6 +91,7 @@ class TestSlowConv2dBackwardOutputMask(OpTest):
     entry = "_slow_conv2d_backward.output_mask"
     aten = "_slow_conv2d_backward"
     overloads = ("_slow_conv2d_backward.output_mask", "_slow_conv2d_backward.output_mask_out")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
     samples = "slow_conv"
 
 
@@ -124,6 +126,7 @@ class TestUpsampleBicubic2dAaBackward(OpTest):
     entry = "_upsample_bicubic2d_aa_backward"
     aten = "_upsample_bicubic2d_aa_backward"
     overloads = ("_upsample_bicubic2d_aa_backward", "_upsample_bicubic2d_aa_backward.grad_input")
+    tol = {"bf16": 0.02}
     samples = "antialias"
 
 
@@ -131,6 +134,7 @@ class TestUpsampleLanczos2dAa(OpTest):
     entry = "_upsample_lanczos2d_aa"
     aten = "_upsample_lanczos2d_aa"
     overloads = ("_upsample_lanczos2d_aa", "_upsample_lanczos2d_aa.out")
+    tol = {"bf16": 0.02}
     samples = "antialias"
 
 
@@ -212,6 +216,7 @@ class TestBatchNormBackward(OpTest):
     entry = "batch_norm_backward"
     aten = "batch_norm_backward"
     overloads = ("batch_norm_backward",)
+    tol = {"bf16": 0.02}
     samples = "batch_norm"
 
 
@@ -675,6 +680,7 @@ class TestSlowConv3dForward(OpTest):
     entry = "slow_conv3d_forward"
     aten = "slow_conv3d_forward"
     overloads = ("slow_conv3d_forward", "slow_conv3d_forward.output")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
     samples = "slow_conv"
 
 
@@ -682,6 +688,7 @@ class TestSlowConvTranspose3d(OpTest):
     entry = "slow_conv_transpose3d"
     aten = "slow_conv_transpose3d"
     overloads = ("slow_conv_transpose3d", "slow_conv_transpose3d.out")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
     samples = "slow_conv"
 
 
