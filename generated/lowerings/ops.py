@@ -4231,6 +4231,7 @@ ENTRIES: dict[str, Entry] = {
         (Param("input", "Tensor", True), Param("weight", "Tensor?", True), Param("bias", "Tensor?", True),
          Param("training", "bool", False), Param("momentum", "float", True), Param("eps", "float", True)),
         _native_batch_norm_legit_no_stats,
+        meta="jax",
         memory_format=("input",),
     ),
     "_native_multi_head_attention": Entry(

@@ -264,6 +264,7 @@ class Test_NativeBatchNormLegit(OpTest):
     aten = "_native_batch_norm_legit"
     overloads = ("_native_batch_norm_legit_functional", "_native_batch_norm_legit.out",
         "_native_batch_norm_legit")
+    tol = {"bf16": 0.02}
     samples = "batch_norm"
 
 
@@ -310,6 +311,7 @@ class Test_SlowConv2dForward(OpTest):
     entry = "_slow_conv2d_forward"
     aten = "_slow_conv2d_forward"
     overloads = ("_slow_conv2d_forward", "_slow_conv2d_forward.output")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
     samples = "slow_conv"
 
 
@@ -922,6 +924,7 @@ class TestSlowConvTranspose2d(OpTest):
     entry = "slow_conv_transpose2d"
     aten = "slow_conv_transpose2d"
     overloads = ("slow_conv_transpose2d", "slow_conv_transpose2d.out")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
     samples = "slow_conv"
 
 

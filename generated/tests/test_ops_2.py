@@ -28,6 +28,7 @@ class Test_BatchNormWithUpdate(OpTest):
     aten = "_batch_norm_with_update"
     overloads = ("_batch_norm_with_update_functional", "_batch_norm_with_update.out",
         "_batch_norm_with_update")
+    tol = {"bf16": 0.02}
     samples = "batch_norm"
 
 
@@ -204,6 +205,7 @@ class Test_SlowConv2dBackwardOutputMask(OpTest):
     entry = "_slow_conv2d_backward.output_mask"
     aten = "_slow_conv2d_backward"
     overloads = ("_slow_conv2d_backward.output_mask", "_slow_conv2d_backward.output_mask_out")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
     samples = "slow_conv"
 
 
@@ -244,6 +246,7 @@ class Test_UpsampleBicubic2dAaBackward(OpTest):
     entry = "_upsample_bicubic2d_aa_backward"
     aten = "_upsample_bicubic2d_aa_backward"
     overloads = ("_upsample_bicubic2d_aa_backward", "_upsample_bicubic2d_aa_backward.grad_input")
+    tol = {"bf16": 0.02}
     samples = "antialias"
 
 
@@ -251,6 +254,7 @@ class Test_UpsampleLanczos2dAa(OpTest):
     entry = "_upsample_lanczos2d_aa"
     aten = "_upsample_lanczos2d_aa"
     overloads = ("_upsample_lanczos2d_aa", "_upsample_lanczos2d_aa.out")
+    tol = {"bf16": 0.02}
     samples = "antialias"
 
 
@@ -332,6 +336,7 @@ class TestBatchNormBackward(OpTest):
     entry = "batch_norm_backward"
     aten = "batch_norm_backward"
     overloads = ("batch_norm_backward",)
+    tol = {"bf16": 0.02}
     samples = "batch_norm"
 
 
@@ -829,6 +834,7 @@ class TestSlowConv3dForward(OpTest):
     entry = "slow_conv3d_forward"
     aten = "slow_conv3d_forward"
     overloads = ("slow_conv3d_forward", "slow_conv3d_forward.output")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
     samples = "slow_conv"
 
 
@@ -836,6 +842,7 @@ class TestSlowConvTranspose3d(OpTest):
     entry = "slow_conv_transpose3d"
     aten = "slow_conv_transpose3d"
     overloads = ("slow_conv_transpose3d", "slow_conv_transpose3d.out")
+    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
     samples = "slow_conv"
 
 

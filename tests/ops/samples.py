@@ -565,7 +565,7 @@ def ctc_loss(entry: str, dtype: torch.dtype) -> list[Arguments]:
 
 def antialias(entry: str, dtype: torch.dtype) -> list[Arguments]:
     """Smaller along both axes, larger along one, much smaller; with corners that meet, and with scales that are given."""
-    make = partial(make_tensor, device="cpu", dtype=dtype, low=0, high=100)
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=0, high=1)
     image = (1, 2, 9, 12)
     calls = []
     for size, corners, scales in (
