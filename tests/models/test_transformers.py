@@ -115,7 +115,9 @@ def test_a_training_step(device, name, tmp_path) -> None:
     ours.save_pretrained(tmp_path)
     loaded = type(ours).from_pretrained(tmp_path, device_map=device)
     assert {parameter.device.type for parameter in loaded.parameters()} == {device}
-    assert_same(dict(loaded.state_dict()), {key: value.cpu() for key, value in ours.state_dict().items()}, strides=False)
+    assert_same(
+        dict(loaded.state_dict()), {key: value.cpu() for key, value in ours.state_dict().items()}, strides=False
+    )
 
 
 @pytest.mark.parametrize("name", GENERATORS)
