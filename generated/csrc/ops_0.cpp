@@ -297,11 +297,6 @@ const std::vector<OpSpec>& specs() {
       {"_sample_dirichlet", "_sample_dirichlet", true, false, {{"self", Role::Read}, {"generator", Role::Generator}}},
       {"_sample_dirichlet.out", "_sample_dirichlet", true, false,
        {{"self", Role::Read}, {"generator", Role::Generator}, {"out", Role::Write}}},
-      // _scaled_dot_product_flash_attention_for_cpu_backward
-      {"_scaled_dot_product_flash_attention_for_cpu_backward", "_scaled_dot_product_flash_attention_for_cpu_backward",
-       false, true, {{"grad_out", Role::Read}, {"query", Role::Read}, {"key", Role::Read}, {"value", Role::Read},
-       {"out", Role::Read}, {"logsumexp", Role::Read}, {"dropout_p", Role::Static}, {"is_causal", Role::Static},
-       {"attn_mask", Role::Read}, {"scale", Role::Traced}}},
       // _scaled_mm
       {"_scaled_mm", "_scaled_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read}, {"scale_a", Role::Read},
        {"scale_b", Role::Read}, {"bias", Role::Read}, {"scale_result", Role::Read}, {"out_dtype", Role::Static},
@@ -309,12 +304,6 @@ const std::vector<OpSpec>& specs() {
       {"_scaled_mm.out", "_scaled_mm", false, true, {{"self", Role::Read}, {"mat2", Role::Read},
        {"scale_a", Role::Read}, {"scale_b", Role::Read}, {"bias", Role::Read}, {"scale_result", Role::Read},
        {"out_dtype", Role::Static}, {"use_fast_accum", Role::Static}, {"out", Role::Write}}},
-      // _slow_conv2d_forward
-      {"_slow_conv2d_forward", "_slow_conv2d_forward", false, true, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static}}},
-      {"_slow_conv2d_forward.output", "_slow_conv2d_forward", false, true, {{"self", Role::Read},
-       {"weight", Role::Read}, {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static},
-       {"padding", Role::Static}, {"output", Role::Write}}},
       // _upsample_nearest_exact2d
       {"_upsample_nearest_exact2d", "_upsample_nearest_exact2d", false, false,
        {{"self", Role::Read}, {"output_size", Role::Static}, {"scales_h", Role::Static}, {"scales_w", Role::Static}}},
@@ -808,13 +797,6 @@ const std::vector<OpSpec>& specs() {
       {"sinh", "sinh", false, false, {{"self", Role::Read}}},
       {"sinh.out", "sinh", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"sinh_", "sinh", false, false, {{"self", Role::Write}}},
-      // slow_conv_transpose2d
-      {"slow_conv_transpose2d", "slow_conv_transpose2d", false, false, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
-       {"output_padding", Role::Static}, {"dilation", Role::Static}}},
-      {"slow_conv_transpose2d.out", "slow_conv_transpose2d", false, false, {{"self", Role::Read},
-       {"weight", Role::Read}, {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static},
-       {"padding", Role::Static}, {"output_padding", Role::Static}, {"dilation", Role::Static}, {"out", Role::Write}}},
       // smooth_l1_loss
       {"smooth_l1_loss", "smooth_l1_loss", false, false,
        {{"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}, {"beta", Role::Traced, {1}}}},

@@ -194,11 +194,6 @@ const std::vector<OpSpec>& specs() {
        {"scale_a", Role::Read}, {"recipe_a", Role::Static}, {"swizzle_a", Role::Static}, {"scale_b", Role::Read},
        {"recipe_b", Role::Static}, {"swizzle_b", Role::Static}, {"bias", Role::Read}, {"out_dtype", Role::Static},
        {"contraction_dim", Role::Static}, {"use_fast_accum", Role::Static}, {"out", Role::Write}}},
-      // _slow_conv2d_backward.grad_input
-      {"_slow_conv2d_backward.grad_input", "_slow_conv2d_backward.grad_input", false, true,
-       {{"grad_output", Role::Read}, {"self", Role::Read}, {"weight", Role::Read}, {"kernel_size", Role::Static},
-       {"stride", Role::Static}, {"padding", Role::Static}, {"grad_input", Role::Write}, {"grad_weight", Role::Write},
-       {"grad_bias", Role::Write}}},
       // _softmax
       {"_softmax", "_softmax", false, false,
        {{"self", Role::Read}, {"dim", Role::Static}, {"half_to_float", Role::Static}}},
@@ -714,13 +709,6 @@ const std::vector<OpSpec>& specs() {
       {"sgn", "sgn", false, false, {{"self", Role::Read}}},
       {"sgn.out", "sgn", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"sgn_", "sgn", false, false, {{"self", Role::Write}}},
-      // slow_conv_dilated2d
-      {"slow_conv_dilated2d", "slow_conv_dilated2d", false, true, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
-       {"dilation", Role::Static}}},
-      {"slow_conv_dilated2d.out", "slow_conv_dilated2d", false, true, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
-       {"dilation", Role::Static}, {"out", Role::Write}}},
       // smooth_l1_loss_backward
       {"smooth_l1_loss_backward", "smooth_l1_loss_backward", false, false, {{"grad_output", Role::Read},
        {"self", Role::Read}, {"target", Role::Read}, {"reduction", Role::Static}, {"beta", Role::Traced}}},

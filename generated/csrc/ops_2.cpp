@@ -241,14 +241,6 @@ const std::vector<OpSpec>& specs() {
        {{"grad", Role::Read}, {"self", Role::Read}, {"p", Role::Static}, {"pdist", Role::Read}}},
       {"_pdist_backward.out", "_pdist_backward", false, false,
        {{"grad", Role::Read}, {"self", Role::Read}, {"p", Role::Static}, {"pdist", Role::Read}, {"out", Role::Write}}},
-      // _slow_conv2d_backward.output_mask
-      {"_slow_conv2d_backward.output_mask", "_slow_conv2d_backward.output_mask", false, true,
-       {{"grad_output", Role::Read}, {"self", Role::Read}, {"weight", Role::Read}, {"kernel_size", Role::Static},
-       {"stride", Role::Static}, {"padding", Role::Static}, {"output_mask", Role::Static}}},
-      {"_slow_conv2d_backward.output_mask_out", "_slow_conv2d_backward.output_mask", false, true,
-       {{"grad_output", Role::Read}, {"self", Role::Read}, {"weight", Role::Read}, {"kernel_size", Role::Static},
-       {"stride", Role::Static}, {"padding", Role::Static}, {"output_mask", Role::Static}, {"out0", Role::Write},
-       {"out1", Role::Write}, {"out2", Role::Write}}},
       // _standard_gamma_grad
       {"_standard_gamma_grad", "_standard_gamma_grad", false, false, {{"self", Role::Read}, {"output", Role::Read}}},
       {"_standard_gamma_grad.out", "_standard_gamma_grad", false, false,
@@ -754,19 +746,6 @@ const std::vector<OpSpec>& specs() {
       {"sinc", "sinc", false, false, {{"self", Role::Read}}},
       {"sinc.out", "sinc", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"sinc_", "sinc", false, false, {{"self", Role::Write}}},
-      // slow_conv3d_forward
-      {"slow_conv3d_forward", "slow_conv3d_forward", false, true, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static}}},
-      {"slow_conv3d_forward.output", "slow_conv3d_forward", false, true, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
-       {"output", Role::Write}}},
-      // slow_conv_transpose3d
-      {"slow_conv_transpose3d", "slow_conv_transpose3d", false, false, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
-       {"output_padding", Role::Static}, {"dilation", Role::Static}}},
-      {"slow_conv_transpose3d.out", "slow_conv_transpose3d", false, false, {{"self", Role::Read},
-       {"weight", Role::Read}, {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static},
-       {"padding", Role::Static}, {"output_padding", Role::Static}, {"dilation", Role::Static}, {"out", Role::Write}}},
       // softplus_backward
       {"softplus_backward", "softplus_backward", false, false,
        {{"grad_output", Role::Read}, {"self", Role::Read}, {"beta", Role::Traced}, {"threshold", Role::Traced}}},

@@ -237,10 +237,6 @@ const std::vector<OpSpec>& specs() {
        {{"input", Role::Read}, {"weight", Role::Read}, {"bias", Role::Read}, {"training", Role::Static},
        {"momentum", Role::Traced}, {"eps", Role::Traced}, {"out", Role::Write}, {"save_mean", Role::Write},
        {"save_invstd", Role::Write}}},
-      // _scaled_dot_product_flash_attention_for_cpu
-      {"_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu", true, true,
-       {{"query", Role::Read}, {"key", Role::Read}, {"value", Role::Read}, {"dropout_p", Role::Static},
-       {"is_causal", Role::Static}, {"attn_mask", Role::Read}, {"scale", Role::Traced}}},
       // _segment_reduce_backward
       {"_segment_reduce_backward", "_segment_reduce_backward", false, true, {{"grad", Role::Read},
        {"output", Role::Read}, {"data", Role::Read}, {"reduce", Role::Static}, {"lengths", Role::Read},
@@ -673,13 +669,6 @@ const std::vector<OpSpec>& specs() {
       {"sin", "sin", false, false, {{"self", Role::Read}}},
       {"sin.out", "sin", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
       {"sin_", "sin", false, false, {{"self", Role::Write}}},
-      // slow_conv_dilated3d
-      {"slow_conv_dilated3d", "slow_conv_dilated3d", false, true, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
-       {"dilation", Role::Static}}},
-      {"slow_conv_dilated3d.out", "slow_conv_dilated3d", false, true, {{"self", Role::Read}, {"weight", Role::Read},
-       {"kernel_size", Role::Static}, {"bias", Role::Read}, {"stride", Role::Static}, {"padding", Role::Static},
-       {"dilation", Role::Static}, {"out", Role::Write}}},
       // softplus
       {"softplus", "softplus", false, false,
        {{"self", Role::Read}, {"beta", Role::Traced, {1}}, {"threshold", Role::Traced, {20}}}},

@@ -873,20 +873,6 @@ def _sample_dirichlet(key, self):
     return random_family.sample_dirichlet(key=key, self=self)
 
 
-def _scaled_dot_product_flash_attention_for_cpu(rng_key, query, key, value, dropout_p, is_causal, attn_mask, scale):
-    # _scaled_dot_product_flash_attention_for_cpu
-    return attention_family.flash_attention_for_cpu(rng_key=rng_key, query=query, key=key, value=value,
-        dropout_p=dropout_p, is_causal=is_causal, attn_mask=attn_mask, scale=scale)
-
-
-def _scaled_dot_product_flash_attention_for_cpu_backward(grad_out, query, key, value, out, logsumexp, dropout_p,
-    is_causal, attn_mask, scale):
-    # _scaled_dot_product_flash_attention_for_cpu_backward
-    return vjp_family.vjp(attention_family.cpu_attention, wrt=("query", "key", "value"), cotangent=grad_out, mask=None,
-        arguments={"query": query, "key": key, "value": value, "dropout_p": dropout_p, "is_causal": is_causal,
-        "attn_mask": attn_mask, "scale": scale})
-
-
 def _scaled_dot_product_fused_attention_overrideable(rng_key, query, key, value, attn_bias, dropout_p, is_causal,
     return_debug_mask, scale):
     # _scaled_dot_product_fused_attention_overrideable
@@ -921,24 +907,6 @@ def _segment_reduce_backward(grad, output, data, reduce, lengths, offsets, axis,
     # _segment_reduce_backward
     return segment_family.segment_reduce_backward(grad=grad, output=output, data=data, reduce=reduce, lengths=lengths,
         offsets=offsets, axis=axis, initial=initial)
-
-
-def _slow_conv2d_backward_grad_input(grad_output, self, weight, kernel_size, stride, padding):
-    # _slow_conv2d_backward.grad_input
-    return convolution_family.direct_convolution2d_backward(grad_output=grad_output, self=self, weight=weight,
-        kernel_size=kernel_size, stride=stride, padding=padding)
-
-
-def _slow_conv2d_backward_output_mask(grad_output, self, weight, kernel_size, stride, padding, output_mask):
-    # _slow_conv2d_backward.output_mask
-    return convolution_family.direct_convolution2d_backward(grad_output=grad_output, self=self, weight=weight,
-        kernel_size=kernel_size, stride=stride, padding=padding, output_mask=output_mask)
-
-
-def _slow_conv2d_forward(self, weight, kernel_size, bias, stride, padding):
-    # _slow_conv2d_forward
-    return convolution_family.unbatched_convolution(self=self, weight=weight, kernel_size=kernel_size, bias=bias,
-        stride=stride, padding=padding)
 
 
 def _softmax(self, dim, half_to_float):
@@ -2886,36 +2854,6 @@ def sinh(self):
     return elementwise_family.sinh(self=self)
 
 
-def slow_conv3d_forward(self, weight, kernel_size, bias, stride, padding):
-    # slow_conv3d_forward
-    return convolution_family.unbatched_convolution(self=self, weight=weight, kernel_size=kernel_size, bias=bias,
-        stride=stride, padding=padding)
-
-
-def slow_conv_dilated2d(self, weight, kernel_size, bias, stride, padding, dilation):
-    # slow_conv_dilated2d
-    return convolution_family.unbatched_convolution(self=self, weight=weight, kernel_size=kernel_size, bias=bias,
-        stride=stride, padding=padding, dilation=dilation)
-
-
-def slow_conv_dilated3d(self, weight, kernel_size, bias, stride, padding, dilation):
-    # slow_conv_dilated3d
-    return convolution_family.unbatched_convolution(self=self, weight=weight, kernel_size=kernel_size, bias=bias,
-        stride=stride, padding=padding, dilation=dilation)
-
-
-def slow_conv_transpose2d(self, weight, kernel_size, bias, stride, padding, output_padding, dilation):
-    # slow_conv_transpose2d
-    return convolution_family.unbatched_transposed_convolution(self=self, weight=weight, kernel_size=kernel_size,
-        bias=bias, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation)
-
-
-def slow_conv_transpose3d(self, weight, kernel_size, bias, stride, padding, output_padding, dilation):
-    # slow_conv_transpose3d
-    return convolution_family.unbatched_transposed_convolution(self=self, weight=weight, kernel_size=kernel_size,
-        bias=bias, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation)
-
-
 def smooth_l1_loss(self, target, reduction, beta):
     # smooth_l1_loss
     return loss_family.smooth_l1_loss(self=self, target=target, reduction=reduction, beta=beta)
@@ -4274,22 +4212,6 @@ ENTRIES: dict[str, Entry] = {
         _sample_dirichlet,
         rng=True,
     ),
-    "_scaled_dot_product_flash_attention_for_cpu": Entry(
-        "_scaled_dot_product_flash_attention_for_cpu",
-        (Param("query", "Tensor", True), Param("key", "Tensor", True), Param("value", "Tensor", True),
-         Param("dropout_p", "float", False), Param("is_causal", "bool", False), Param("attn_mask", "Tensor?", True),
-         Param("scale", "float?", True)),
-        _scaled_dot_product_flash_attention_for_cpu,
-        rng=True,
-    ),
-    "_scaled_dot_product_flash_attention_for_cpu_backward": Entry(
-        "_scaled_dot_product_flash_attention_for_cpu_backward",
-        (Param("grad_out", "Tensor", True), Param("query", "Tensor", True), Param("key", "Tensor", True),
-         Param("value", "Tensor", True), Param("out", "Tensor", True), Param("logsumexp", "Tensor", True),
-         Param("dropout_p", "float", False), Param("is_causal", "bool", False), Param("attn_mask", "Tensor?", True),
-         Param("scale", "float?", True)),
-        _scaled_dot_product_flash_attention_for_cpu_backward,
-    ),
     "_scaled_dot_product_fused_attention_overrideable": Entry(
         "_scaled_dot_product_fused_attention_overrideable",
         (Param("query", "Tensor", True), Param("key", "Tensor", True), Param("value", "Tensor", True),
@@ -4331,28 +4253,6 @@ ENTRIES: dict[str, Entry] = {
          Param("reduce", "str", False), Param("lengths", "Tensor?", True), Param("offsets", "Tensor?", True),
          Param("axis", "int", False), Param("initial", "Scalar?", True)),
         _segment_reduce_backward,
-    ),
-    "_slow_conv2d_backward.grad_input": Entry(
-        "_slow_conv2d_backward.grad_input",
-        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("weight", "Tensor", True),
-         Param("kernel_size", "int[]", False), Param("stride", "int[]", False), Param("padding", "int[]", False)),
-        _slow_conv2d_backward_grad_input,
-        meta="jax",
-    ),
-    "_slow_conv2d_backward.output_mask": Entry(
-        "_slow_conv2d_backward.output_mask",
-        (Param("grad_output", "Tensor", True), Param("self", "Tensor", True), Param("weight", "Tensor", True),
-         Param("kernel_size", "int[]", False), Param("stride", "int[]", False), Param("padding", "int[]", False),
-         Param("output_mask", "bool[]", False)),
-        _slow_conv2d_backward_output_mask,
-        meta="jax",
-    ),
-    "_slow_conv2d_forward": Entry(
-        "_slow_conv2d_forward",
-        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
-         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False)),
-        _slow_conv2d_forward,
-        meta="jax",
     ),
     "_softmax": Entry(
         "_softmax",
@@ -4485,6 +4385,7 @@ ENTRIES: dict[str, Entry] = {
          Param("input_size", "int[]", False), Param("align_corners", "bool", False), Param("scales_h", "float?", False),
          Param("scales_w", "float?", False)),
         _upsample_lanczos2d_aa_backward,
+        memory_format=(),
         structured=True,
     ),
     "_upsample_nearest_exact1d": Entry(
@@ -7024,46 +6925,6 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         structured=True,
     ),
-    "slow_conv3d_forward": Entry(
-        "slow_conv3d_forward",
-        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
-         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False)),
-        slow_conv3d_forward,
-        meta="jax",
-    ),
-    "slow_conv_dilated2d": Entry(
-        "slow_conv_dilated2d",
-        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
-         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False),
-         Param("dilation", "int[]", False)),
-        slow_conv_dilated2d,
-        meta="jax",
-    ),
-    "slow_conv_dilated3d": Entry(
-        "slow_conv_dilated3d",
-        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
-         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False),
-         Param("dilation", "int[]", False)),
-        slow_conv_dilated3d,
-        meta="jax",
-    ),
-    "slow_conv_transpose2d": Entry(
-        "slow_conv_transpose2d",
-        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
-         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False),
-         Param("output_padding", "int[]", False), Param("dilation", "int[]", False)),
-        slow_conv_transpose2d,
-        meta="jax",
-        structured=True,
-    ),
-    "slow_conv_transpose3d": Entry(
-        "slow_conv_transpose3d",
-        (Param("self", "Tensor", True), Param("weight", "Tensor", True), Param("kernel_size", "int[]", False),
-         Param("bias", "Tensor?", True), Param("stride", "int[]", False), Param("padding", "int[]", False),
-         Param("output_padding", "int[]", False), Param("dilation", "int[]", False)),
-        slow_conv_transpose3d,
-        meta="jax",
-    ),
     "smooth_l1_loss": Entry(
         "smooth_l1_loss",
         (Param("self", "Tensor", True), Param("target", "Tensor", True), Param("reduction", "int", False),
@@ -8144,8 +8005,6 @@ OVERLOADS: dict[str, str] = {
     "_prelu_kernel_backward": "_prelu_kernel_backward",
     "_sample_dirichlet": "_sample_dirichlet",
     "_sample_dirichlet.out": "_sample_dirichlet",
-    "_scaled_dot_product_flash_attention_for_cpu": "_scaled_dot_product_flash_attention_for_cpu",
-    "_scaled_dot_product_flash_attention_for_cpu_backward": "_scaled_dot_product_flash_attention_for_cpu_backward",
     "_scaled_dot_product_fused_attention_overrideable": "_scaled_dot_product_fused_attention_overrideable",
     "_scaled_dot_product_fused_attention_overrideable_backward":
         "_scaled_dot_product_fused_attention_overrideable_backward",
@@ -8155,11 +8014,6 @@ OVERLOADS: dict[str, str] = {
     "_scaled_mm_v2.out": "_scaled_mm_v2",
     "_segment_reduce_backward": "_segment_reduce_backward",
     "_segment_reduce_backward.out": "_segment_reduce_backward",
-    "_slow_conv2d_backward.grad_input": "_slow_conv2d_backward.grad_input",
-    "_slow_conv2d_backward.output_mask": "_slow_conv2d_backward.output_mask",
-    "_slow_conv2d_backward.output_mask_out": "_slow_conv2d_backward.output_mask",
-    "_slow_conv2d_forward": "_slow_conv2d_forward",
-    "_slow_conv2d_forward.output": "_slow_conv2d_forward",
     "_softmax": "_softmax",
     "_softmax.out": "_softmax",
     "_softmax_backward_data": "_softmax_backward_data",
@@ -9031,16 +8885,6 @@ OVERLOADS: dict[str, str] = {
     "sinh": "sinh",
     "sinh.out": "sinh",
     "sinh_": "sinh",
-    "slow_conv3d_forward": "slow_conv3d_forward",
-    "slow_conv3d_forward.output": "slow_conv3d_forward",
-    "slow_conv_dilated2d": "slow_conv_dilated2d",
-    "slow_conv_dilated2d.out": "slow_conv_dilated2d",
-    "slow_conv_dilated3d": "slow_conv_dilated3d",
-    "slow_conv_dilated3d.out": "slow_conv_dilated3d",
-    "slow_conv_transpose2d": "slow_conv_transpose2d",
-    "slow_conv_transpose2d.out": "slow_conv_transpose2d",
-    "slow_conv_transpose3d": "slow_conv_transpose3d",
-    "slow_conv_transpose3d.out": "slow_conv_transpose3d",
     "smooth_l1_loss": "smooth_l1_loss",
     "smooth_l1_loss.out": "smooth_l1_loss",
     "smooth_l1_loss_backward": "smooth_l1_loss_backward",

@@ -293,26 +293,11 @@ class Test_SampleDirichlet(OpTest):
     check = "distribution"
 
 
-class Test_ScaledDotProductFlashAttentionForCpuBackward(OpTest):
-    entry = "_scaled_dot_product_flash_attention_for_cpu_backward"
-    aten = "_scaled_dot_product_flash_attention_for_cpu_backward"
-    overloads = ("_scaled_dot_product_flash_attention_for_cpu_backward",)
-    samples = "flash_attention_for_cpu"
-
-
 class Test_ScaledMm(OpTest):
     entry = "_scaled_mm"
     aten = "_scaled_mm"
     overloads = ("_scaled_mm", "_scaled_mm.out")
     samples = "scaled_mm"
-
-
-class Test_SlowConv2dForward(OpTest):
-    entry = "_slow_conv2d_forward"
-    aten = "_slow_conv2d_forward"
-    overloads = ("_slow_conv2d_forward", "_slow_conv2d_forward.output")
-    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
-    samples = "slow_conv"
 
 
 class Test_UpsampleNearestExact2d(OpTest):
@@ -918,14 +903,6 @@ class TestSinh(OpTest):
     entry = "sinh"
     aten = "sinh"
     overloads = ("sinh", "sinh.out", "sinh_")
-
-
-class TestSlowConvTranspose2d(OpTest):
-    entry = "slow_conv_transpose2d"
-    aten = "slow_conv_transpose2d"
-    overloads = ("slow_conv_transpose2d", "slow_conv_transpose2d.out")
-    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
-    samples = "slow_conv"
 
 
 class TestSmoothL1Loss(OpTest):

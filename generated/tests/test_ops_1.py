@@ -222,14 +222,6 @@ class Test_ScaledMmV2(OpTest):
     samples = "scaled_mm"
 
 
-class Test_SlowConv2dBackwardGradInput(OpTest):
-    entry = "_slow_conv2d_backward.grad_input"
-    aten = "_slow_conv2d_backward"
-    overloads = ("_slow_conv2d_backward.grad_input",)
-    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
-    samples = "slow_conv"
-
-
 class Test_Softmax(OpTest):
     entry = "_softmax"
     aten = "_softmax"
@@ -280,12 +272,15 @@ class TestAdaptiveAvgPool2d(OpTest):
     entry = "adaptive_avg_pool2d"
     aten = "adaptive_avg_pool2d"
     overloads = ("adaptive_avg_pool2d.out",)
+    samples = "adaptive_pool"
 
 
 class TestAdaptiveAvgPool3d(OpTest):
     entry = "adaptive_avg_pool3d"
     aten = "adaptive_avg_pool3d"
     overloads = ("adaptive_avg_pool3d.out",)
+    tol = {"bf16": {"rtol": 0.02, "atol": 0.02}}
+    samples = "adaptive_pool"
 
 
 class TestAdaptiveMaxPool3d(OpTest):
@@ -333,6 +328,7 @@ class TestBatchNormUpdateStats(OpTest):
     aten = "batch_norm_update_stats"
     overloads = ("batch_norm_update_stats", "batch_norm_update_stats.out")
     tol = {"bf16": 0.02}
+    xfail = {"zero_size": "the CPU refuses an empty input and there is no meta kernel to do so"}
     samples = "batch_norm"
 
 
@@ -856,14 +852,6 @@ class TestSgn(OpTest):
     entry = "sgn"
     aten = "sgn"
     overloads = ("sgn", "sgn.out", "sgn_")
-
-
-class TestSlowConvDilated2d(OpTest):
-    entry = "slow_conv_dilated2d"
-    aten = "slow_conv_dilated2d"
-    overloads = ("slow_conv_dilated2d", "slow_conv_dilated2d.out")
-    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
-    samples = "slow_conv"
 
 
 class TestSmoothL1LossBackward(OpTest):

@@ -201,14 +201,6 @@ class Test_PdistBackward(OpTest):
     overloads = ("_pdist_backward", "_pdist_backward.out")
 
 
-class Test_SlowConv2dBackwardOutputMask(OpTest):
-    entry = "_slow_conv2d_backward.output_mask"
-    aten = "_slow_conv2d_backward"
-    overloads = ("_slow_conv2d_backward.output_mask", "_slow_conv2d_backward.output_mask_out")
-    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
-    samples = "slow_conv"
-
-
 class Test_StandardGammaGrad(OpTest):
     entry = "_standard_gamma_grad"
     aten = "_standard_gamma_grad"
@@ -828,22 +820,6 @@ class TestSinc(OpTest):
     entry = "sinc"
     aten = "sinc"
     overloads = ("sinc", "sinc.out", "sinc_")
-
-
-class TestSlowConv3dForward(OpTest):
-    entry = "slow_conv3d_forward"
-    aten = "slow_conv3d_forward"
-    overloads = ("slow_conv3d_forward", "slow_conv3d_forward.output")
-    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
-    samples = "slow_conv"
-
-
-class TestSlowConvTranspose3d(OpTest):
-    entry = "slow_conv_transpose3d"
-    aten = "slow_conv_transpose3d"
-    overloads = ("slow_conv_transpose3d", "slow_conv_transpose3d.out")
-    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
-    samples = "slow_conv"
 
 
 class TestSoftplusBackward(OpTest):

@@ -261,13 +261,6 @@ class Test_NativeBatchNormLegitNoStats(OpTest):
     samples = "batch_norm"
 
 
-class Test_ScaledDotProductFlashAttentionForCpu(OpTest):
-    entry = "_scaled_dot_product_flash_attention_for_cpu"
-    aten = "_scaled_dot_product_flash_attention_for_cpu"
-    overloads = ("_scaled_dot_product_flash_attention_for_cpu",)
-    samples = "flash_attention_for_cpu"
-
-
 class Test_SegmentReduceBackward(OpTest):
     entry = "_segment_reduce_backward"
     aten = "_segment_reduce_backward"
@@ -820,14 +813,6 @@ class TestSin(OpTest):
     entry = "sin"
     aten = "sin"
     overloads = ("sin", "sin.out", "sin_")
-
-
-class TestSlowConvDilated3d(OpTest):
-    entry = "slow_conv_dilated3d"
-    aten = "slow_conv_dilated3d"
-    overloads = ("slow_conv_dilated3d", "slow_conv_dilated3d.out")
-    tol = {"bf16": {"rtol": 0.05, "atol": 0.1}}
-    samples = "slow_conv"
 
 
 class TestSoftplus(OpTest):

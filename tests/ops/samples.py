@@ -458,26 +458,6 @@ def quantized(entry: str, dtype: torch.dtype) -> list[Arguments]:
     return calls[entry]
 
 
-def slow_conv(entry: str, dtype: torch.dtype) -> list[Arguments]:
-    """Direct convolutions with and without a bias, of unequal steps and paddings."""
-    small = partial(make_tensor, device="cpu", dtype=dtype, low=-2, high=2)
-    rank = 3 if "3d" in entry else 2
-    image, window = (2, 3, 7, 6, 5)[: rank + 2], [3, 2, 2][:rank]
-    strides, paddings = [2, 1, 1][:rank], [1, 0, 1][:rank]
-    transposed = "transpose" in entry
-    weight = small((3, 4, *window) if transposed else (4, 3, *window))
-    more = [[1, 0, 0][:rank], [1] * rank] if transposed else [[2, 1, 2][:rank]] if "dilated" in entry else []
-    if "backward" in entry:
-        output = torch.ops.aten._slow_conv2d_forward(small(image).float(), weight.float(), window, None, strides, paddings)
-        gradient = small(tuple(output.shape))
-        steps = (gradient, small(image), weight, window, strides, paddings)
-        if "output_mask" in entry:
-            return [((*steps, [True, True, True]), {}), ((*steps, [False, True, False]), {})]
-        outputs = {f"grad_{name}": torch.empty(0, dtype=dtype) for name in ("input", "weight", "bias")}
-        return [(steps, outputs)]
-    return [((small(image), weight, window, bias, strides, paddings, *more), {}) for bias in (None, small(4))]
-
-
 def batch_norm(entry: str, dtype: torch.dtype) -> list[Arguments]:
     """The overloads behind batch norm that nn.functional.batch_norm does not reach; in training, and in evaluation."""
     if not dtype.is_floating_point:
@@ -493,7 +473,7 @@ def batch_norm(entry: str, dtype: torch.dtype) -> list[Arguments]:
     if entry == "batch_norm_backward":
         saved = (image.mean((0, 2)), positive(3))
         masks = (True, [True] * 3), (True, [True, False, False]), (False, [True] * 3)
-        reserve = torch.empty(0, dtype=torch.uint8)
+        reserve = torch.zeros(1, dtype=torch.uint8)
         return [((make((4, 3, 5)), image, affine[0], *running, *saved, update, 1e-3, mask, reserve), {}) for update, mask in masks]
     if entry == "_batch_norm_with_update":
         return [((image, *parameters, *running, *numbers), {}) for parameters in (affine, (None, None))]
@@ -581,18 +561,11 @@ def antialias(entry: str, dtype: torch.dtype) -> list[Arguments]:
     return calls
 
 
-def flash_attention_for_cpu(entry: str, dtype: torch.dtype) -> list[Arguments]:
-    """Plain, causal, with a mask that is added and a scale."""
+def adaptive_pool(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Averages that overlap, that do not, and of a single sample."""
     if not dtype.is_floating_point:
         return []
-    make = partial(make_tensor, device="cpu", dtype=dtype, low=-1, high=1)
-    query, key, value = make((2, 2, 5, 8)), make((2, 2, 5, 8)), make((2, 2, 5, 8))
-    calls = []
-    for causal, options in ((False, {}), (True, {}), (False, {"attn_mask": make((2, 1, 5, 5)), "scale": 0.3})):
-        if "backward" in entry:
-            forward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-            saved = forward(query, key, value, 0.0, causal, **options)
-            calls.append(((make((2, 2, 5, 8)), query, key, value, *saved, 0.0, causal), options))
-        else:
-            calls.append(((query, key, value, 0.0, causal), options))
-    return calls
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-2, high=2)
+    image = (2, 3, 6, 5, 4)[: 5 if "3d" in entry else 4]
+    sizes = [2, 3, 4][: len(image) - 2]
+    return [((make(image), sizes), {}), ((make(image), [1] * len(sizes)), {}), ((make(image[1:]), sizes), {})]

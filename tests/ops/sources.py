@@ -196,7 +196,13 @@ def out_overloads(overloads: tuple[str, ...]) -> list[str]:
 
 
 def inplace_overloads(overloads: tuple[str, ...]) -> list[str]:
-    return [name for name in overloads if overload(name)._schema.is_mutable and not _has_out(name)]
+    return [name for name in overloads if _writes_self(name) and not _has_out(name)]
+
+
+def _writes_self(name: str) -> bool:
+    """Not only, say, its running statistics."""
+    first = overload(name)._schema.arguments[0]
+    return first.alias_info is not None and first.alias_info.is_write
 
 
 def _has_out(name: str) -> bool:

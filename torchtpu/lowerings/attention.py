@@ -27,36 +27,6 @@ def fused_attention(
     return output, _per_query_head(jax.nn.logsumexp(scores, -1), query)[..., 0], seed
 
 
-def flash_attention_for_cpu(
-    rng_key: Array,
-    query: Array,
-    key: Array,
-    value: Array,
-    dropout_p: float,
-    is_causal: bool,
-    attn_mask: Array | None,
-    scale: Array | None,
-) -> tuple[Array, Array]:
-    """What torch's CPU computes attention with, called by its own name: without dropout."""
-    output = cpu_attention(query, key, value, dropout_p, is_causal, attn_mask, scale)
-    scores = attention_scores(query, key, attn_mask, is_causal, scale)
-    return output, _per_query_head(jax.nn.logsumexp(scores, -1), query)[..., 0]
-
-
-def cpu_attention(
-    query: Array,
-    key: Array,
-    value: Array,
-    dropout_p: float,
-    is_causal: bool,
-    attn_mask: Array | None,
-    scale: Array | None,
-) -> Array:
-    if dropout_p:
-        raise ValueError("there is no dropout here")  # so says the CPU
-    return attention(query, key, value, attn_mask, 0.0, is_causal, None, scale)
-
-
 def attention(
     query: Array,
     key: Array,
@@ -91,7 +61,8 @@ def attention_scores(
         bias = _by_key_head(bias, key.shape[1])
         scores = jnp.where(bias, scores, -jnp.inf) if bias.dtype == bool else scores + bias.astype(scores.dtype)
     if is_causal:
-        scores = jnp.where(jnp.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
+        rows, columns = (lax.broadcasted_iota(jnp.int32, scores.shape[-2:], axis) for axis in (0, 1))
+        scores = jnp.where(columns <= rows, scores, -jnp.inf)
     return scores
 
 

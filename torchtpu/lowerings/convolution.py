@@ -1,7 +1,5 @@
 """Convolutions of any rank, as ATen describes them: (batch, channels, *space) and (out, in / groups, *window)."""
 
-from functools import partial
-
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -26,42 +24,6 @@ def convolution(
         return result
     channels = bias.reshape(-1, *(1,) * len(stride))
     return (opmath(result) + opmath(channels)).astype(input.dtype)
-
-
-def unbatched_convolution(
-    self: Array,
-    weight: Array,
-    kernel_size: tuple[int, ...],
-    bias: Array | None,
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...] | None = None,
-    output_padding: tuple[int, ...] | None = None,
-    transposed: bool = False,
-) -> Array:
-    """ATen's direct kernels: without groups, and of a single image too. Its weight may come as a matrix."""
-    rank = len(kernel_size)
-    one, zero = (1,) * rank, (0,) * rank
-    batch = self if self.ndim == rank + 2 else self[None]
-    windows = weight.reshape(weight.shape[0], -1, *kernel_size)
-    steps = stride, padding, dilation or one, transposed, output_padding or zero, 1
-    result = convolution(batch, windows, bias, *steps)
-    return result if self.ndim == rank + 2 else result[0]
-
-
-def direct_convolution2d_backward(
-    grad_output: Array,
-    self: Array,
-    weight: Array,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    output_mask: tuple[bool, ...] = (True, True, True),
-) -> tuple[Array | None, Array | None, Array | None]:
-    windows = weight.reshape(weight.shape[0], -1, *kernel_size)
-    steps = stride, padding, (1, 1), False, (0, 0), 1
-    of_input, of_weight, of_bias = convolution_backward(grad_output, self, windows, *steps, output_mask)
-    return of_input, of_weight if of_weight is None else of_weight.reshape(weight.shape), of_bias
 
 
 def convolution_backward(
@@ -124,6 +86,3 @@ def transposed_convolution(input, weight, stride, padding, dilation, output_padd
         rhs_dilation=dilation,
         feature_group_count=groups,
     )
-
-
-unbatched_transposed_convolution = partial(unbatched_convolution, transposed=True)

@@ -28,7 +28,7 @@ def ctc_loss(
     steps, labels = _lengths(input_lengths), _lengths(target_lengths)
     states, repeats = _states(targets, labels, blank, longest)
     emitted = _emitted(log_probs, states)
-    start = jnp.where(jnp.arange(2 * longest + 1) < jnp.minimum(2, 1 + labels[:, None]), emitted[0], -jnp.inf)
+    start = jnp.where(jnp.arange(2 * longest + 1, dtype=jnp.int32) < jnp.minimum(2, 1 + labels[:, None]), emitted[0], -jnp.inf)
 
     def step(alpha: Array, emission: Array) -> tuple[Array, Array]:
         skipped = jnp.where(repeats, -jnp.inf, _shifted(alpha, 2))
@@ -41,7 +41,7 @@ def ctc_loss(
     at_end = jnp.take_along_axis(last, 2 * labels[:, None], 1)[:, 0]
     before = jnp.take_along_axis(last, jnp.maximum(2 * labels - 1, 0)[:, None], 1)[:, 0]
     likelihood = jnp.where(labels > 0, _log_sum(at_end, before), at_end)
-    likelihood = jnp.where(steps > 0, likelihood, jnp.where(labels > 0, -jnp.inf, 0))
+    likelihood = jnp.where(steps > 0, likelihood, jnp.where(labels > 0, -jnp.inf, jnp.zeros_like(likelihood)))
     room = targets.shape[1] if targets.ndim > 1 else targets.size
     fits = labels <= room if targets.ndim > 1 else labels.sum() == room
     return checked((-likelihood, log_alpha), jnp.all((steps >= 0) & (steps <= times) & (labels >= 0) & fits))
@@ -106,7 +106,7 @@ def _states(targets: Array, labels: Array, blank: int, longest: int) -> tuple[Ar
         padded = jnp.pad(targets, ((0, 0), (0, max(longest - targets.shape[1], 0))))[:, :longest]
     classes = jnp.full((len(labels), 2 * longest + 1), blank, jnp.int32).at[:, 1::2].set(padded.astype(jnp.int32))
     two_before = jnp.pad(classes[:, :-2], ((0, 0), (2, 0)), constant_values=blank)[:, : classes.shape[1]]
-    return classes, (classes == two_before) | (jnp.arange(classes.shape[1]) < 2)
+    return classes, (classes == two_before) | (jnp.arange(classes.shape[1], dtype=jnp.int32) < 2)
 
 
 def _emitted(log_probs: Array, states: Array) -> Array:
