@@ -43,7 +43,7 @@ def ctc_loss(
     likelihood = jnp.where(labels > 0, _log_sum(at_end, before), at_end)
     likelihood = jnp.where(steps > 0, likelihood, jnp.where(labels > 0, -jnp.inf, jnp.zeros_like(likelihood)))
     room = targets.shape[1] if targets.ndim > 1 else targets.size
-    fits = labels <= room if targets.ndim > 1 else labels.sum() == room
+    fits = labels <= room if targets.ndim > 1 else labels.sum(dtype=labels.dtype) == room
     return checked((-likelihood, log_alpha), jnp.all((steps >= 0) & (steps <= times) & (labels >= 0) & fits))
 
 
