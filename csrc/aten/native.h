@@ -59,6 +59,12 @@ at::Tensor _ctc_loss_backward_Tensor(const at::Tensor& grad, const at::Tensor& l
                                      const at::Tensor& neg_log_likelihood, const at::Tensor& log_alpha, int64_t blank,
                                      bool zero_infinity);
 
+at::Tensor _embedding_bag_backward(const at::Tensor& grad, const at::Tensor& indices, const at::Tensor& offsets,
+                                   const at::Tensor& offset2bag, const at::Tensor& bag_size,
+                                   const at::Tensor& maximum_indices, c10::SymInt num_weights, bool scale_grad_by_freq,
+                                   int64_t mode, bool sparse, const std::optional<at::Tensor>& per_sample_weights,
+                                   int64_t padding_idx);
+
 bool _nested_tensor_from_mask_left_aligned(const at::Tensor& t, const at::Tensor& mask);
 
 }  // namespace torchtpu::native

@@ -59,12 +59,6 @@ const std::vector<OpSpec>& specs() {
        {"offsets", Role::Read}, {"scale_grad_by_freq", Role::Static}, {"mode", Role::Static}, {"sparse", Role::Static},
        {"per_sample_weights", Role::Read}, {"include_last_offset", Role::Static}, {"padding_idx", Role::Static},
        {"out0", Role::Write}, {"out1", Role::Write}, {"out2", Role::Write}, {"out3", Role::Write}}},
-      // _embedding_bag_backward
-      {"_embedding_bag_backward", "_embedding_bag_backward", false, false, {{"grad", Role::Read},
-       {"indices", Role::Read}, {"offsets", Role::Read}, {"offset2bag", Role::Read}, {"bag_size", Role::Read},
-       {"maximum_indices", Role::Read}, {"num_weights", Role::Static}, {"scale_grad_by_freq", Role::Static},
-       {"mode", Role::Static}, {"sparse", Role::Static}, {"per_sample_weights", Role::Read},
-       {"padding_idx", Role::Static}}},
       // _foreach_add.ScalarList
       {"_foreach_add.ScalarList", "_foreach_add.ScalarList", false, false,
        {{"self", Role::Read}, {"scalars", Role::Traced}}},

@@ -9,6 +9,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_ctc_loss.Tensor", TORCH_FN(torchtpu::native::_ctc_loss_Tensor));
   m.impl("_ctc_loss_backward.Tensor", TORCH_FN(torchtpu::native::_ctc_loss_backward_Tensor));
   m.impl("_efficientzerotensor", TORCH_FN(torchtpu::native::_efficientzerotensor));
+  m.impl("_embedding_bag_backward", TORCH_FN(torchtpu::native::_embedding_bag_backward));
   m.impl("_fused_sdp_choice", TORCH_FN(torchtpu::native::_fused_sdp_choice));
   m.impl("_has_compatible_shallow_copy_type", TORCH_FN(torchtpu::native::_has_compatible_shallow_copy_type));
   m.impl("_local_scalar_dense", TORCH_FN(torchtpu::native::_local_scalar_dense));

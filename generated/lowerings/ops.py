@@ -230,15 +230,6 @@ def _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, p
         include_last_offset=include_last_offset, padding_idx=padding_idx)
 
 
-def _embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights,
-    scale_grad_by_freq, mode, sparse, per_sample_weights, padding_idx):
-    # _embedding_bag_backward
-    return embedding_bag_family.embedding_bag_backward(grad=grad, indices=indices, offsets=offsets,
-        offset2bag=offset2bag, bag_size=bag_size, maximum_indices=maximum_indices, num_weights=num_weights,
-        scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse, per_sample_weights=per_sample_weights,
-        padding_idx=padding_idx)
-
-
 def _embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq,
     mode, per_sample_weights, padding_idx):
     # _embedding_bag_dense_backward
@@ -3511,16 +3502,6 @@ ENTRIES: dict[str, Entry] = {
          Param("per_sample_weights", "Tensor?", True), Param("include_last_offset", "bool", False),
          Param("padding_idx", "int", False)),
         _embedding_bag,
-        meta="jax",
-    ),
-    "_embedding_bag_backward": Entry(
-        "_embedding_bag_backward",
-        (Param("grad", "Tensor", True), Param("indices", "Tensor", True), Param("offsets", "Tensor", True),
-         Param("offset2bag", "Tensor", True), Param("bag_size", "Tensor", True),
-         Param("maximum_indices", "Tensor", True), Param("num_weights", "int", False),
-         Param("scale_grad_by_freq", "bool", False), Param("mode", "int", False), Param("sparse", "bool", False),
-         Param("per_sample_weights", "Tensor?", True), Param("padding_idx", "int", False)),
-        _embedding_bag_backward,
         meta="jax",
     ),
     "_embedding_bag_dense_backward": Entry(
@@ -7692,7 +7673,6 @@ OVERLOADS: dict[str, str] = {
     "_dirichlet_grad.out": "_dirichlet_grad",
     "_embedding_bag": "_embedding_bag",
     "_embedding_bag.out": "_embedding_bag",
-    "_embedding_bag_backward": "_embedding_bag_backward",
     "_embedding_bag_dense_backward": "_embedding_bag_dense_backward",
     "_embedding_bag_dense_backward.out": "_embedding_bag_dense_backward",
     "_embedding_bag_forward_only": "_embedding_bag_forward_only",

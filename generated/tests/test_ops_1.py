@@ -54,13 +54,6 @@ class Test_EmbeddingBag(OpTest):
     samples = "embedding_bag"
 
 
-class Test_EmbeddingBagBackward(OpTest):
-    entry = "_embedding_bag_backward"
-    aten = "_embedding_bag_backward"
-    overloads = ("_embedding_bag_backward",)
-    samples = "embedding_bag"
-
-
 class Test_ForeachAddScalarList(OpTest):
     entry = "_foreach_add.ScalarList"
     aten = "_foreach_add"

@@ -515,7 +515,6 @@ def embedding_bag(entry: str, dtype: torch.dtype) -> list[Arguments]:
         arguments = {
             "_embedding_bag": forward,
             "_embedding_bag_forward_only": forward,
-            "_embedding_bag_backward": (gradient, indices, offsets, bags, sizes, largest, 6, *options, False, weights, padding_idx),
             "_embedding_bag_dense_backward": (gradient, indices, bags, sizes, largest, 6, *options, weights, padding_idx),
             "_embedding_bag_per_sample_weights_backward": (gradient, weight, indices, offsets, bags, mode, padding_idx),
         }[entry]

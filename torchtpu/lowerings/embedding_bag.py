@@ -58,37 +58,6 @@ def embedding_bag_forward_only(**arguments) -> Checked:
     return embedding_bag(**arguments, forward_only=True)
 
 
-def embedding_bag_backward(
-    grad: Array,
-    indices: Array,
-    offsets: Array,
-    offset2bag: Array,
-    bag_size: Array,
-    maximum_indices: Array,
-    num_weights: int,
-    scale_grad_by_freq: bool,
-    mode: int,
-    sparse: bool,
-    per_sample_weights: Array | None,
-    padding_idx: int,
-) -> Array:
-    if sparse:
-        raise NotImplementedError("the gradient of embedding_bag as a sparse tensor")
-    bag = offset2bag if offset2bag.size else bag_of_index(indices, offsets)
-    return embedding_bag_dense_backward(
-        grad,
-        indices,
-        bag,
-        bag_size,
-        maximum_indices,
-        num_weights,
-        scale_grad_by_freq,
-        mode,
-        per_sample_weights,
-        padding_idx,
-    )
-
-
 def embedding_bag_dense_backward(
     grad: Array,
     indices: Array,
