@@ -231,7 +231,6 @@ class Test_HistogramddBinEdges(OpTest):
     entry = "_histogramdd_bin_edges"
     aten = "_histogramdd_bin_edges"
     overloads = ("_histogramdd_bin_edges", "_histogramdd_bin_edges.out")
-    xfail = {"narrow": "edges are computed in float64, as on the CPU"}
 
 
 class Test_HistogramddFromBinTensors(OpTest):

@@ -172,6 +172,7 @@ class Test_GroupedMm(OpTest):
     entry = "_grouped_mm"
     aten = "_grouped_mm"
     overloads = ("_grouped_mm",)
+    xfail = {'backward/f64': "torch's CPU refuses float64"}
     samples = "grouped_mm"
 
 

@@ -1,7 +1,7 @@
 """What the programs are that this process has compiled, by entry of ops.yaml.
 
-That a test reached its entry, and which programs compute in 64 bits though nothing that they get or give has so many: a TPU
-emulates those.
+That a test reached its entry, and which programs of float32 alone compute in 64 bits, which a TPU emulates. (ui32 are the
+words in which numbers and offsets travel.)
 """
 
 import re
@@ -31,8 +31,15 @@ def _look(entry: str, artifact: bytes) -> None:
     (signature,) = [line for line in lines if "func.func public @main" in line]
     # A constant that only serves to be narrowed is folded by XLA.
     computed = [line for line in lines if _WIDE.search(line) and "stablehlo.constant" not in line]
-    if computed and "64>" not in signature:
+    given, _, made = signature.partition("->")
+    narrow = _types(given) <= {"f32", "ui32"} and _types(made) <= {"f32", "i1"} and "<0x" not in signature
+    if computed and narrow:
         _wide.setdefault(entry, computed[0].strip())
+
+
+def _types(signature: str) -> set[str]:
+    """Of the elements of its tensors."""
+    return set(re.findall(r"tensor<(?:\d+x)*([\w<>]+?)>", signature))
 
 
 if ON_TPU:

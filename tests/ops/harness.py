@@ -334,7 +334,7 @@ class OpTest:
 
     def test_narrow(self) -> None:
         """No program computes in 64 bits if nothing that it gets or gives has so many: neither these nor any before."""
-        for call in self._calls(torch.float32, count=2):
+        for call in self._calls(torch.float32):
             call.to(DEVICE)()
         assert computed_in_64_bits().get(self.entry) is None
 

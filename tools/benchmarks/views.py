@@ -53,7 +53,7 @@ def describe(name: str) -> dict[str, Any]:
     found = _C.solve_view([SIDE, SIDE], list(sizes), list(strides), tensor.storage_offset())
     segments = None if found is None else tuple(Segment(*s[:3], None if s[3] < 0 else s[3]) for s in found)
     single = np.dtype(np.float32)
-    view = View(sizes, strides, single, (SIDE, SIDE), single, whole, None if whole else segments)
+    view = View(sizes, strides, single, single, (SIDE, SIDE), single, whole, None if whole else segments)
     elements = tensor.untyped_storage().nbytes() // 4 if tensor.numel() > SIDE * SIDE else tensor.numel()
     overlaps = len(set(strides)) < len(strides) or 0 in strides or name == "x.unfold(0, 4, 2)"
     return {

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 from jax import Array, lax
 
-from torchtpu.lowerings.creation import tril
 from torchtpu.lowerings import lapack, triangular
 from torchtpu.lowerings.checked import Checked, checked
-from torchtpu.lowerings.lapack import mh
+from torchtpu.lowerings.creation import tril
+from torchtpu.lowerings.lapack import diagonal, mh
 
 
 def cholesky(self: Array, upper: bool) -> Checked:
@@ -26,7 +26,7 @@ def inverse(self: Array, upper: bool) -> Checked:
     """The inverse of the matrix whose factor is `self`."""
     lower = mh(self) if upper else self
     halves = triangular.solve(lower, lapack.eye_like(self, self.shape[-1]), lower=True)
-    singular = jnp.any(jnp.diagonal(self, axis1=-2, axis2=-1) == 0)
+    singular = jnp.any(diagonal(self) == 0)
     return checked(mh(halves) @ halves, ~singular)
 
 
@@ -44,7 +44,7 @@ def _factor(matrix: Array, upper: bool) -> tuple[Array, Array]:
     def by_xla(matrix: Array) -> tuple[Array, Array]:
         """XLA says that there is no factor by nan, from the minor on that is not positive."""
         factor = lax.linalg.cholesky(matrix, symmetrize_input=False)
-        failed = jnp.isnan(jnp.diagonal(factor, axis1=-2, axis2=-1))
+        failed = jnp.isnan(diagonal(factor))
         first = jnp.argmax(failed, axis=-1).astype(jnp.int32) + 1 if matrix.shape[-1] else 0
         return factor, jnp.where(jnp.any(failed, axis=-1), first, 0).astype(jnp.int32)
 

@@ -72,3 +72,9 @@ def same_batch(*matrices: Array) -> list[Array]:
 
 def is_empty(shape: tuple[int, ...]) -> bool:
     return math.prod(shape) == 0
+
+
+def diagonal(matrix: Array) -> Array:
+    """Of the last two dimensions."""
+    places = jnp.arange(min(matrix.shape[-2:]), dtype=jnp.int32)
+    return matrix[..., places, places]

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from torchtpu.lowerings.checked import Checked, checked
+from torchtpu.lowerings.creation import tril, triu
 from torchtpu.lowerings.lapack import same_batch
 
 _ALPHA = (1 + math.sqrt(17)) / 8  # which bounds the growth of two steps of one row as that of one step of two
@@ -57,14 +58,15 @@ def _factor(matrix: Array, hermitian: bool) -> tuple[Array, Array, Array]:
         return k + 1 + is_pair, rest, pivots, info
 
     _, rest, pivots, info = lax.while_loop(lambda state: state[0] < n, step, state)
-    return jnp.tril(rest), pivots, info
+    return tril(rest, 0), pivots, info
 
 
 def _mirrored(matrix: Array, hermitian: bool) -> Array:
     """The whole of the matrix of which only the lower triangle counts."""
-    below = jnp.tril(matrix, -1)
-    diagonal = jnp.diagonal(matrix)
-    return below + (jnp.conj(below.T) if hermitian else below.T) + jnp.diag(diagonal.real.astype(matrix.dtype) if hermitian else diagonal)
+    below, middle = tril(matrix, -1), tril(triu(matrix, 0), 0)
+    if hermitian:
+        return below + jnp.conj(below.T) + middle.real.astype(matrix.dtype)
+    return below + below.T + middle
 
 
 def _size(values: Array) -> Array:

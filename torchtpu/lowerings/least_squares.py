@@ -5,7 +5,8 @@ from jax import Array
 
 from torchtpu.lowerings import orthogonal, spectral, triangular
 from torchtpu.lowerings.checked import Checked, checked
-from torchtpu.lowerings.lapack import mh, nothing, real_dtype, same_batch
+from torchtpu.lowerings.creation import triu
+from torchtpu.lowerings.lapack import diagonal, mh, nothing, real_dtype, same_batch
 from torchtpu.lowerings.padded import Padded
 
 
@@ -24,7 +25,7 @@ def _full_rank(A: Array, B: Array) -> tuple[tuple, Array]:
     *_, m, n = A.shape
     k = min(m, n)
     reflectors, tau = orthogonal.geqrf(A if m >= n else mh(A))
-    R = jnp.triu(reflectors[..., :k, :k])
+    R = triu(reflectors[..., :k, :k], 0)
     residuals = nothing(real_dtype(A.dtype))
     if m >= n:
         turned = orthogonal.ormqr(reflectors, tau, B, True, True)
@@ -35,7 +36,7 @@ def _full_rank(A: Array, B: Array) -> tuple[tuple, Array]:
         rows = [(0, 0)] * (A.ndim - 2) + [(0, n - m), (0, 0)]
         solution = orthogonal.ormqr(reflectors, tau, jnp.pad(half, rows), True, False)
     is_zero = jnp.all(A == 0, axis=(-2, -1))  # which LAPACK solves by zero
-    has_rank = jnp.all(jnp.diagonal(R, axis1=-2, axis2=-1) != 0, axis=-1)
+    has_rank = jnp.all(diagonal(R) != 0, axis=-1)
     solution = jnp.where(is_zero[..., None, None], 0, solution)
     return (solution, residuals, jnp.zeros((0,), jnp.int64), nothing(real_dtype(A.dtype))), jnp.all(is_zero | has_rank)
 

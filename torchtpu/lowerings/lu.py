@@ -6,10 +6,10 @@ Pivots are LAPACK's: row i was interchanged with row pivots[i] - 1, in order.
 import jax.numpy as jnp
 from jax import Array, lax
 
-from torchtpu.lowerings.creation import eye_m, tril, triu
 from torchtpu.lowerings import triangular
 from torchtpu.lowerings.checked import Checked, checked
-from torchtpu.lowerings.lapack import eye_like, mh, nothing, real_dtype, same_batch
+from torchtpu.lowerings.creation import eye_m, tril, triu
+from torchtpu.lowerings.lapack import diagonal, eye_like, mh, nothing, real_dtype, same_batch
 
 
 def factor_ex(A: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array] | Checked:
@@ -72,14 +72,14 @@ def inverse_ex(A: Array, check_errors: bool) -> tuple[Array, Array] | Checked:
 
 def det(A: Array, A_is_contiguous: bool) -> tuple[Array, Array, Array]:
     LU, pivots = _factor_either(A, A_is_contiguous)
-    return jnp.prod(_diagonal(LU), axis=-1) * _sign(pivots).astype(A.dtype), LU, pivots
+    return jnp.prod(diagonal(LU), axis=-1) * _sign(pivots).astype(A.dtype), LU, pivots
 
 
 def slogdet(A: Array, A_is_contiguous: bool) -> tuple[Array, Array, Array, Array]:
     LU, pivots = _factor_either(A, A_is_contiguous)
-    diagonal = _diagonal(LU)
-    sign = jnp.prod(jnp.sign(diagonal), axis=-1) * _sign(pivots).astype(A.dtype)
-    return sign, jnp.sum(jnp.log(jnp.abs(diagonal)), axis=-1, dtype=real_dtype(A.dtype)), LU, pivots
+    factors = diagonal(LU)
+    sign = jnp.prod(jnp.sign(factors), axis=-1) * _sign(pivots).astype(A.dtype)
+    return sign, jnp.sum(jnp.log(jnp.abs(factors)), axis=-1, dtype=real_dtype(A.dtype)), LU, pivots
 
 
 def _factor(A: Array) -> tuple[Array, Array, Array]:
@@ -88,7 +88,7 @@ def _factor(A: Array) -> tuple[Array, Array, Array]:
     if A.size == 0:
         return A, jnp.zeros((*batch, k), jnp.int32), jnp.zeros(batch, jnp.int32)
     LU, pivots, _ = lax.linalg.lu(A)
-    zero = _diagonal(LU) == 0
+    zero = diagonal(LU) == 0
     info = jnp.where(jnp.any(zero, axis=-1), jnp.argmax(zero, axis=-1).astype(jnp.int32) + 1, 0)
     return LU, pivots + 1, info.astype(jnp.int32)
 
@@ -97,10 +97,6 @@ def _factor_either(A: Array, A_is_contiguous: bool) -> tuple[Array, Array]:
     """ATen factors the transpose of what lies row by row in memory, and its derivative formulas count on it."""
     LU, pivots, _ = _factor(A.mT if A_is_contiguous and not jnp.iscomplexobj(A) else A)
     return LU, pivots
-
-
-def _diagonal(LU: Array) -> Array:
-    return jnp.diagonal(LU, axis1=-2, axis2=-1)
 
 
 def _sign(pivots: Array) -> Array:
