@@ -21,10 +21,19 @@ namespace {
 
 using runtime::buffer_of;
 
-runtime::GeneratorImpl::Draw draw(const Call& call, c10::DeviceIndex device) {
+// A program that makes nothing draws nothing, so that any generator will do: so torch has it.
+bool makes_nothing(const cache::Program& program) {
+  for (const auto& output : program.outputs) {
+    if (output.nbytes) return false;
+  }
+  return true;
+}
+
+runtime::GeneratorImpl::Draw draw(const Call& call, const cache::Program& program, c10::DeviceIndex device) {
   for (size_t i = 0; i < call.args.size(); ++i) {
     if (call.spec.args[i].role != Role::Generator || call.args[i].isNone()) continue;
     auto generator = call.args[i].toGenerator();
+    if (generator.device().type() != c10::DeviceType::PrivateUse1 && makes_nothing(program)) break;
     TORCH_CHECK(generator.device().type() == c10::DeviceType::PrivateUse1, "Expected a 'tpu' device type for generator but found '",
                 generator.device().type(), "'");
     return generator.get<runtime::GeneratorImpl>()->draw();
@@ -36,7 +45,7 @@ pjrt::BufferRef operand_words(const Call& call, const cache::Program& program, c
                               c10::DeviceIndex device) {
   cache::Words words;
   if (program.seeded) {
-    auto [seed, offset] = draw(call, device);
+    auto [seed, offset] = draw(call, program, device);
     append_word64(words, seed);
     append_word64(words, offset);
   }

@@ -590,3 +590,10 @@ def test_random_warns_of_bounds_as_the_cpu_does(device, dtype) -> None:
         return messages
 
     assert warned(device) == warned("cpu")
+
+
+def test_nothing_is_drawn_from_any_generator() -> None:
+    """As torch has it: who draws no number needs no generator of the right device."""
+    assert torch.randperm(0, device="tpu", generator=torch.Generator()).numel() == 0
+    with pytest.raises(RuntimeError, match="Expected a 'tpu' device type for generator but found 'cpu'"):
+        torch.randperm(2, device="tpu", generator=torch.Generator())

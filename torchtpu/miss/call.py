@@ -92,7 +92,7 @@ class Call:
             return asked[0]
         takes_dtype = any(param.name == "dtype" for param in self.entry.params)
         outs = [argument for argument in self.arguments if argument.is_out]
-        return outs[0].value.tensor.dtype if takes_dtype and outs else None
+        return outs[0].value.tensor.dtype if takes_dtype and outs and isinstance(outs[0].value, Use) else None
 
     def signature(self) -> str:
         """The call in one line, for messages: shapes and dtypes in place of tensors."""
