@@ -10,6 +10,7 @@ from tests.device import ON_TPU
 
 _entries: set[str] = set()
 _wide: dict[str, str] = {}
+_watched: list[str] = []
 # Tensors, not single numbers such as a loop's counter; and operands and results, not attributes such as a padding.
 _WIDE = re.compile(r"tensor<[\dx]+x(?:f64|u?i64|complex<f64>)>")
 _ATTRIBUTES = re.compile(r"<\{.*?\}>|\{[^{}]*=[^{}]*\}")
@@ -17,6 +18,11 @@ _ATTRIBUTES = re.compile(r"<\{.*?\}>|\{[^{}]*=[^{}]*\}")
 
 def compiled_entries() -> set[str]:
     return _entries
+
+
+def watch(entry: str) -> None:
+    """From now on, look at the programs of this entry, and of no other."""
+    _watched[:] = [entry]
 
 
 def computed_in_64_bits() -> dict[str, str]:
@@ -52,7 +58,7 @@ if ON_TPU:
         entry = request["entry"]
         _entries.add(entry)
         reply = torchtpu._trace(request)
-        if "stablehlo" in reply:
+        if "stablehlo" in reply and entry in _watched:
             _look(entry, reply["stablehlo"])
         return reply
 

@@ -17,7 +17,7 @@ from tests.compare import Failure, assert_same, assert_same_outcome, outcome
 from tests.device import DEVICE, ON_TPU, compiles, no_fallback
 from tests.ops import check_samples, distribution, edges, invariants, kernels, samples, sources
 from tests.ops.calls import Call, overload, rebind, spread
-from tests.ops.compiled import compiled_entries, computed_in_64_bits
+from tests.ops.compiled import compiled_entries, computed_in_64_bits, watch
 from tests.ops.keys import key
 
 # How many calls are compared for each dtype: every one may cost a compilation.
@@ -96,6 +96,10 @@ class OpTest:
             )
             parameters.append(pytest.param(getattr(torch, name), id=name, marks=marks))
         metafunc.parametrize("dtype", parameters)
+
+    @pytest.fixture(autouse=True)
+    def _watched(self) -> None:
+        watch(self.entry)
 
     @pytest.fixture(autouse=True)
     def _expected_failure(self, request) -> None:
