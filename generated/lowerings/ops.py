@@ -1641,12 +1641,12 @@ def floor_divide(self, other):
 
 def fmax(self, other):
     # fmax
-    return jnp.fmax(self, other)
+    return jnp.where((self >= other) | (other != other), self, other)
 
 
 def fmin(self, other):
     # fmin
-    return jnp.fmin(self, other)
+    return jnp.where((self <= other) | (other != other), self, other)
 
 
 def fmod_Tensor(self, other):
@@ -2650,7 +2650,7 @@ def reflection_pad3d_backward(grad_output, self, padding):
 
 def relu(self):
     # relu
-    return jnp.maximum(self, 0)
+    return jnp.where(self < 0, 0, self)
 
 
 def remainder_Scalar_Tensor(self, other):
@@ -2953,7 +2953,7 @@ def special_i1(self):
 
 def special_i1e(self):
     # special_i1e
-    return lax.bessel_i1e(self)
+    return elementwise_family.i1e(self=self)
 
 
 def special_laguerre_polynomial_l(x, n):
@@ -6232,6 +6232,7 @@ ENTRIES: dict[str, Entry] = {
         multilabel_margin_loss_forward,
         promote="default",
         promoted=("self",),
+        meta="fix:contiguous_mask",
     ),
     "multinomial": Entry(
         "multinomial",

@@ -65,7 +65,6 @@ class Test_FftR2c(OpTest):
     entry = "_fft_r2c"
     aten = "_fft_r2c"
     overloads = ("_fft_r2c", "_fft_r2c.out")
-    xfail = {"zero_size": "MKL refuses to transform nothing"}
 
 
 class Test_ForeachAbs(OpTest):
@@ -506,7 +505,6 @@ class TestGelu(OpTest):
     entry = "gelu"
     aten = "gelu"
     overloads = ("gelu", "gelu.out", "gelu_")
-    xfail = {'edges/f32': "the CPU's vector code makes nan of gelu(inf)"}
 
 
 class TestGluBackward(OpTest):
@@ -525,9 +523,8 @@ class TestGridSampler3dBackward(OpTest):
     entry = "grid_sampler_3d_backward"
     aten = "grid_sampler_3d_backward"
     overloads = ("grid_sampler_3d_backward", "grid_sampler_3d_backward.out")
-    opinfo = ("grid_sampler_3d", "nn.functional.grid_sample")
-    tol = {"f32": 0.0001}
-    xfail = {"values/bf16": "the CPU rounds positions to bfloat16 and so reads other pixels"}
+    tol = {"f32": 0.0001, "bf16": {"rtol": 0.016, "atol": 0.15}}
+    samples = "grid"
 
 
 class TestHardshrink(OpTest):
@@ -683,7 +680,7 @@ class TestLogspace(OpTest):
     entry = "logspace"
     aten = "logspace"
     overloads = ("logspace", "logspace.out")
-    xfail = {"narrow": "computed in float64 as torch does"}
+    xfail = {"narrow": "powers of float32 are off by 9e-7 at 1e10 and by more beyond; the CPU computes them in float64 as well"}
 
 
 class TestLtScalar(OpTest):
@@ -836,7 +833,6 @@ class TestSpecialChebyshevPolynomialW(OpTest):
     entry = "special_chebyshev_polynomial_w"
     aten = "special_chebyshev_polynomial_w"
     overloads = ("special_chebyshev_polynomial_w", "special_chebyshev_polynomial_w.out")
-    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0"}
 
 
 class TestSpecialHermitePolynomialH(OpTest):
@@ -867,7 +863,6 @@ class TestSpecialShiftedChebyshevPolynomialU(OpTest):
     entry = "special_shifted_chebyshev_polynomial_u"
     aten = "special_shifted_chebyshev_polynomial_u"
     overloads = ("special_shifted_chebyshev_polynomial_u", "special_shifted_chebyshev_polynomial_u.out")
-    xfail = {'edges/f32': "the CPU's loop stops at nan and returns 0"}
 
 
 class TestSpecialSphericalBesselJ0(OpTest):

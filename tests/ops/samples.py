@@ -5,6 +5,7 @@ instead with the same arguments. A function here returns the (args, kwargs) that
 `usual` and `random` for all entries that need them, any other where ops.yaml names it (`tests: {samples: name}`).
 """
 
+import itertools
 from collections.abc import Callable
 from functools import partial
 
@@ -568,3 +569,35 @@ def adaptive_pool(entry: str, dtype: torch.dtype) -> list[Arguments]:
     image = (2, 3, 6, 5, 4)[: 5 if "3d" in entry else 4]
     sizes = [2, 3, 4][: len(image) - 2]
     return [((make(image), sizes), {}), ((make(image), [1] * len(sizes)), {}), ((make(image[1:]), sizes), {})]
+
+
+def grid(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Every mode, padding and reading of corners; of places inside and outside. bfloat16 has places that it holds exactly,
+    since the CPU computes them in bfloat16 and would read other pixels, and no cubics, in which it keeps few digits."""
+    if not dtype.is_floating_point:
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype, low=-1, high=1)
+    rank = 3 if "3d" in entry else 2
+    space, output = (4, 8, 4)[-rank:], (2, 3, 5)[-rank:]
+    exact = dtype == torch.bfloat16
+    calls = []
+    for mode in range(2 if exact or rank == 3 else 3):
+        for padding, corners in itertools.product(range(3), (False, True)):
+            places = torch.randint(-10, 11, (2, *output, rank)) / 8 if exact else torch.rand(2, *output, rank) * 2.6 - 1.3
+            forward = (make((2, 3, *space)), places.to(dtype), mode, padding, corners)
+            gradient = make((2, 3, *output))
+            calls.append(((gradient, *forward, [True, True]) if "backward" in entry else forward, {}))
+    return calls
+
+
+def ldl_factors(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Batches, for the harness expands the first dimension: one matrix for all is one, one row for all is none."""
+    if dtype not in (torch.float32, torch.float64, torch.complex64, torch.complex128):
+        return []
+    make = partial(make_tensor, device="cpu", dtype=dtype)
+    calls = []
+    for hermitian in (False, True):
+        matrix = make((2, 4, 4))
+        factors = torch.linalg.ldl_factor(matrix + (matrix.mH if hermitian else matrix.mT), hermitian=hermitian)
+        calls += [((*factors, make((2, 4, columns))), {"hermitian": hermitian}) for columns in (1, 3)]
+    return calls

@@ -121,3 +121,11 @@ def test_layouts_of_transforms(device, dims, norm) -> None:
         for tensor in (x, x.mT.contiguous().mT):
             ours = transform(tensor.to(device), dim=dims, norm=norm)
             assert_same(ours, transform(tensor, dim=dims, norm=norm), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [0.001, 0.1, 1.0])
+def test_matrix_exp_of_bfloat16(device, size) -> None:
+    """PyTorch's CPU has no number for it that means anything: what its float32 kernel gives, rounded, is the reference."""
+    torch.manual_seed(0)
+    matrix = (torch.randn(2, 4, 4) * size).bfloat16()
+    assert_same(torch.linalg.matrix_exp(matrix.to(device)), torch.linalg.matrix_exp(matrix.float()).bfloat16())

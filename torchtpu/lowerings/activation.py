@@ -39,7 +39,7 @@ def mish(self: Array) -> Array:
 
 def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     low, high = (lax.convert_element_type(bound, self.dtype) for bound in (min_val, max_val))
-    return jnp.clip(self, low, high)
+    return jnp.where(self < low, low, jnp.where(self > high, high, self))  # -0 stays
 
 
 def elu(self: Array, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Array:

@@ -40,7 +40,7 @@ def j1(self: Array) -> Array:
     )
     even, odd = _amplitudes_1(x)
     value = where(x <= 5, small, _wave(x, even, odd, jnp.cos, lambda angle: -jnp.sin(angle), 3 * math.pi / 4))
-    return where(self < 0, -value, value)
+    return where(jnp.signbit(self), -value, value)
 
 
 def y0(self: Array) -> Array:

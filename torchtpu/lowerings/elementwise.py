@@ -111,7 +111,12 @@ def log_sigmoid_backward(grad_output: Array, self: Array, buffer: Array) -> Arra
 
 def i1(self: Array) -> Array:
     """The modified Bessel function of order 1, as for i0."""
-    return jnp.exp(jnp.abs(self)) * lax.bessel_i1e(self)
+    return jnp.exp(jnp.abs(self)) * i1e(self)
+
+
+def i1e(self: Array) -> Array:
+    """Of -0 it is 0 in torch."""
+    return where(self == 0, 0, lax.bessel_i1e(self))
 
 
 def erfinv(self: Array) -> Array:

@@ -89,8 +89,8 @@ def _factor(A: Array) -> tuple[Array, Array, Array]:
         return A, jnp.zeros((*batch, k), jnp.int32), jnp.zeros(batch, jnp.int32)
     LU, pivots, _ = lax.linalg.lu(A)
     zero = diagonal(LU) == 0
-    info = jnp.where(jnp.any(zero, axis=-1), jnp.argmax(zero, axis=-1).astype(jnp.int32) + 1, 0)
-    return LU, pivots + 1, info.astype(jnp.int32)
+    info = jnp.where(jnp.any(zero, axis=-1), lax.argmax(zero, zero.ndim - 1, jnp.int32) + 1, 0)
+    return LU, pivots + 1, info
 
 
 def _factor_either(A: Array, A_is_contiguous: bool) -> tuple[Array, Array]:

@@ -169,6 +169,8 @@ def batch_norm_update_stats(
     input: Array, running_mean: Array | None, running_var: Array | None, momentum: Array
 ) -> tuple[Array | None, ...]:
     """Mean and biased variance, and the new running statistics."""
+    if not input.size:
+        raise ValueError("the CPU refuses")
     axes, _ = _around_channels(input)
     mean, variance = statistics(opmath(input), axes)
     dtype = parameter_dtype(running_mean, None, input)

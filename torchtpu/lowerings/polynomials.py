@@ -135,17 +135,21 @@ def _sign(n: Array) -> Array:
 
 
 def _recurrence(step: Callable, first: Array, n: Array, until_nan: bool = True) -> Array:
-    """The polynomial of degree `n` from those of degree 0 and 1: step(k, p[k], p[k - 1]) is p[k + 1]."""
+    """The polynomial of degree `n` from those of degree 0 and 1: step(k, p[k], p[k - 1]) is p[k + 1].
+
+    The steps receive k as an array that the loop carries: by a number XLA would not divide, but multiply by its inverse,
+    whose error adds up.
+    """
     steps = jnp.minimum(n, _MOST_STEPS).astype(jnp.int32)
 
     def going(k: Array, last: Array) -> Array:
         return (k < steps) & ~jnp.isnan(last) if until_nan else k < steps
 
-    def body(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        k, last, before = state
+    def body(state: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
+        k, last, before, ks = state
         keep = going(k, last)
-        new = step(k.astype(last.dtype), last, before)
-        return k + 1, jnp.where(keep, new, last), jnp.where(keep, last, before)
+        new = step(ks, last, before)
+        return k + 1, jnp.where(keep, new, last), jnp.where(keep, last, before), ks + 1
 
-    start = jnp.int32(1), first, jnp.ones_like(first)
+    start = jnp.int32(1), first, jnp.ones_like(first), jnp.ones_like(first)
     return lax.while_loop(lambda state: jnp.any(going(*state[:2])), body, start)[1]

@@ -33,7 +33,15 @@ def zeta(self: Array, other: Array) -> Array:
     negative = where(q == jnp.floor(q), jnp.inf, negative)
     value = where(q > 0, positive, where(q <= 0, negative, jnp.nan))
     value = where(q == jnp.inf, jnp.nan, value)
-    return where(s > 1, value, where(s == 1, jnp.inf, jnp.full_like(s, jnp.nan)))
+    return _at_the_edges(s, q, where(s > 1, value, where(s == 1, jnp.inf, jnp.full_like(s, jnp.nan))))
+
+
+def _at_the_edges(s: Array, q: Array, value: Array) -> Array:
+    """Where no formula holds, what torch's loop over the terms comes to: for a huge s they are all 0 if q > 1, and what it
+    multiplies them with overflows; a base below 1 makes one of them infinite. A pole is a pole of nan as well."""
+    value = where((s > 2.5e13) & (q > 1), jnp.nan, value)
+    value = where((s == jnp.inf) & (q < 1), jnp.inf, value)
+    return where(jnp.isnan(s) & (q <= 0) & (q == jnp.floor(q)), jnp.inf, value)
 
 
 def _nearest_two(s: Array, distance: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from torchtpu.miss.call import Argument, Call, Number, Use, find_op, given_arguments
-from torchtpu.miss.meta_fixes import FIXES, MADE
+from torchtpu.miss.meta_fixes import FIXES, MADE, REFUSED
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def run(call: Call) -> Meta:
         raise
     _ask_the_cpu_about(call, stand_ins, positional, keyword, results)
     if call.entry.meta.startswith("fix:"):
-        results = FIXES[call.entry.meta.removeprefix("fix:")](call, results)
+        results = FIXES.get(call.entry.meta.removeprefix("fix:"), lambda call, results: results)(call, results)
     returns = call.op._schema.returns
     results = () if not returns else (results,) if len(returns) == 1 else tuple(results)
     resized = {}
@@ -105,7 +105,8 @@ def _ask_the_cpu_about(
     storages = [use.storage for use in call.uses]
     shared = any(use.written and storages.count(use.storage) > 1 for use in call.uses)
     unusual = _is_unusual(call) or _makes_unusual(call, results)
-    if grown or shared or unusual or _writes_another_dtype(call, positional, keyword):
+    refused = REFUSED.get(call.entry.meta.removeprefix("fix:"), lambda call: False)
+    if grown or shared or unusual or refused(call) or _writes_another_dtype(call, positional, keyword):
         look_at_cpu(call.overload, call.entry.name, call.args)
 
 

@@ -80,12 +80,30 @@ def _transformed(sizes: tuple[int, ...], strides: tuple[int, ...], dims: list[in
 
 
 # name: (call, what torch's meta returned) -> what the CPU would.
+def _is_empty(call: Call) -> bool:
+    """MKL refuses to transform no element."""
+    return not call.uses[0].tensor.numel() and torch.backends.mkl.is_available()
+
+
+def _mask_has_strides(call: Call) -> bool:
+    """An is_target= that fits is written row by row, or refused."""
+    masks = [argument.value.tensor for argument in call.arguments if argument.name == "is_target"]
+    sizes = call.argument("target").value.tensor.shape
+    return any(mask.shape == sizes and not mask.is_contiguous() for mask in masks)
+
+
 FIXES: dict[str, Callable[[Call, Any], Any]] = {
     "by_columns": _by_columns,
     "filled_out": _filled_out,
     "fourier": _fourier,
     "layer_norm_statistics": _layer_norm_statistics,
     "typed_like_the_last_operand": _typed_like_the_last_operand,
+}
+
+# name: (call) -> whether the CPU has something to say that torch's meta does not.
+REFUSED: dict[str, Callable[[Call], bool]] = {
+    "fourier": _is_empty,
+    "contiguous_mask": _mask_has_strides,
 }
 
 # name: (call) -> what torch's meta would return, if it had a kernel for the op.
