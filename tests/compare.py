@@ -27,6 +27,12 @@ def assert_same(actual: Any, expected: Any, *, strides: bool = True, **tolerance
         torch.testing.assert_close(left.detach().cpu(), right.detach(), equal_nan=True, **tolerance)
 
 
+def usual_tolerance(dtype: torch.dtype) -> dict[str, float]:
+    """What assert_close allows for the dtype by itself."""
+    rtol, atol = torch.testing._comparison.default_tolerances(dtype)
+    return {"rtol": rtol, "atol": atol}
+
+
 def _is_none(value: Any) -> None:
     assert value is None, f"{value!r} instead of None"
 

@@ -69,8 +69,6 @@ def assert_same(actual: Any, expected: Any, other: Any, **tolerance: float) -> N
 
 
 def _alike(left: torch.Tensor, right: torch.Tensor, tolerance: dict[str, float]) -> torch.Tensor:
-    usual = torch.testing._comparison.default_tolerances(left, right)
-    limits = tolerance or dict(zip(("rtol", "atol"), usual))
-    close = torch.isclose(left, right, equal_nan=True, **limits)
+    close = torch.isclose(left, right, equal_nan=True, **(tolerance or compare.usual_tolerance(left.dtype)))
     zeros = (left == 0) & (right == 0)
     return close & ~(zeros & (left.signbit() != right.signbit())) if left.is_floating_point() else close

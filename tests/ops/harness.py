@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch.utils import _pytree as pytree
 
-from tests.compare import Failure, assert_same, assert_same_outcome, outcome
+from tests.compare import Failure, assert_same, assert_same_outcome, outcome, usual_tolerance
 from tests.device import DEVICE, ON_TPU, compiles, no_fallback
 from tests.ops import check_samples, distribution, edges, invariants, kernels, samples, sources
 from tests.ops.calls import Call, overload, rebind, spread
@@ -274,7 +274,7 @@ class OpTest:
         returned = [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]  # None, for lists
         assert all(left is right for left, right in zip(returned, our_outs)), "out= must be what is returned"
         # An out= of a wider dtype is no more exact than what is cast to it.
-        tolerance = self._tolerance(values[0].dtype) or _usual_tolerance(values[0].dtype)
+        tolerance = self._tolerance(values[0].dtype) or usual_tolerance(values[0].dtype)
         converted = [value.to(out.dtype) for value, out in zip(values, their_outs)]
         ours, theirs, right = (self._determined_of(call, outs) for outs in (our_outs, their_outs, converted))
         as_functional = outcome(lambda: assert_same(theirs, right, strides=False, **tolerance)) is None
@@ -478,12 +478,6 @@ def _reversed_strides(tensor: torch.Tensor) -> torch.Tensor:
 def _moved(tensor: torch.Tensor, device: str) -> torch.Tensor:
     moved = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=device)
     return moved.copy_(tensor)
-
-
-def _usual_tolerance(dtype: torch.dtype) -> dict[str, float]:
-    """What assert_close allows for the dtype by itself."""
-    rtol, atol = torch.testing._comparison.default_tolerances(dtype)
-    return {"rtol": rtol, "atol": atol}
 
 
 def _pointers(tensors: list[torch.Tensor]) -> list[int]:

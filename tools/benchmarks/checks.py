@@ -17,6 +17,7 @@ from collections.abc import Callable
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # JAX traces here, and never owns the device
 
 import torch
+from options import wants_json
 
 from torchtpu import _C
 
@@ -59,11 +60,9 @@ def measure() -> dict[str, dict[str, float]]:
 
 
 def main(arguments: list[str]) -> None:
-    if arguments not in ([], ["--json"]):
-        print(__doc__.strip())
-        sys.exit(arguments not in (["--help"], ["-h"]))
+    as_json = wants_json(arguments, __doc__)
     figures = measure()
-    if arguments:
+    if as_json:
         print(json.dumps({"platform": _C.platform(), "rounds": ROUNDS, "checks": figures}))
         return
     for name, times in figures.items():

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from options import wants_json
 
 from torchtpu import _C
 
@@ -119,11 +120,9 @@ def table(results: dict[str, dict]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    if arguments not in ([], ["--json"]):
-        print(__doc__.strip())
-        sys.exit(arguments not in (["--help"], ["-h"]))
+    as_json = wants_json(arguments, __doc__)
     results = measure()
-    print(json.dumps({"platform": _C.platform(), "rounds": ROUNDS, "copies": results}) if arguments else table(results))
+    print(json.dumps({"platform": _C.platform(), "rounds": ROUNDS, "copies": results}) if as_json else table(results))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")  # JAX is here to be compared with
 
 import jax
 import torch
+from options import wants_json
 from raw import raw_program
 
 from torchtpu import _C
@@ -161,11 +162,9 @@ def table(results: dict[str, dict[str, float | None]]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    if arguments not in ([], ["--json"]):
-        print(__doc__.strip())
-        sys.exit(arguments not in (["--help"], ["-h"]))
+    as_json = wants_json(arguments, __doc__)
     results = measure()
-    if arguments:
+    if as_json:
         rows = {
             row: {**times, "ratios": {column: ratio(times, column) for column in COLUMNS[1:]}}
             for row, times in results.items()

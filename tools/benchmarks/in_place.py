@@ -16,6 +16,7 @@ from collections.abc import Callable
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # JAX traces here, and never owns the device
 
 import torch
+from options import wants_json
 from raw import raw_program
 
 from torchtpu import _C
@@ -70,11 +71,9 @@ def measure() -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> None:
-    if arguments not in ([], ["--json"]):
-        print(__doc__.strip())
-        sys.exit(arguments not in (["--help"], ["-h"]))
+    as_json = wants_json(arguments, __doc__)
     figures = measure()
-    if arguments:
+    if as_json:
         print(json.dumps({"platform": _C.platform(), "rounds": ROUNDS, "in_place": figures}))
         return
     print("us per x.add_(1), 4 MB: " + ", ".join(f"{name} {figures[name]:.1f}" for name in ("tpu", "torch_cpu", "raw_pjrt")))

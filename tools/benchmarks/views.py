@@ -20,6 +20,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")  # JAX compiles here, and never ow
 import jax
 import numpy as np
 import torch
+from options import wants_json
 
 from torchtpu import _C
 from torchtpu.miss.views import Segment, View, read, write
@@ -105,11 +106,9 @@ def table(results: dict[str, dict[str, Any]]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    if arguments not in ([], ["--json"]):
-        print(__doc__.strip())
-        sys.exit(arguments not in (["--help"], ["-h"]))
+    as_json = wants_json(arguments, __doc__)
     results = {name: describe(name) for name in VIEWS}
-    print(json.dumps(results) if arguments else table(results))
+    print(json.dumps(results) if as_json else table(results))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ def ensure() -> None:
     wanted = _fingerprint()
     if installed == wanted and PYTHON.exists():
         return
+    if VENV.is_symlink():
+        stop(f".venv is another tree's, {VENV.resolve().parent}, whose packages are not those of tools/requirements*.txt here")
     _check_machine()
     if installed == INCOMPLETE or not _works():
         _create()

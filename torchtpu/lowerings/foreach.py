@@ -104,7 +104,7 @@ acos = _unary(jnp.arccos, int_to_float=True)
 asin = _unary(jnp.arcsin, int_to_float=True)
 atan = _unary(jnp.arctan, int_to_float=True)
 cos = _unary(jnp.cos, int_to_float=True)
-cosh = _unary(jnp.cosh, int_to_float=True)
+cosh = _unary(elementwise.cosh, int_to_float=True)
 erf = _unary(lax.erf, int_to_float=True)
 erfc = _unary(lax.erfc, int_to_float=True)
 exp = _unary(jnp.exp, int_to_float=True)
@@ -118,7 +118,7 @@ reciprocal = _unary(jnp.reciprocal, int_to_float=True)
 rsqrt = _unary(lax.rsqrt, int_to_float=True)
 sigmoid = _unary(lax.logistic, int_to_float=True)
 sin = _unary(jnp.sin, int_to_float=True)
-sinh = _unary(jnp.sinh, int_to_float=True)
+sinh = _unary(elementwise.sinh, int_to_float=True)
 sqrt = _unary(jnp.sqrt, int_to_float=True)
 tan = _unary(jnp.tan, int_to_float=True)
 tanh = _unary(jnp.tanh, int_to_float=True)
@@ -186,7 +186,7 @@ def norm(self: Column, ord: float, dtype: Any) -> list[Array]:
 
 
 def powsum(self: Column, ord: float, dtype: Any) -> list[Array]:
-    return [_reduced(reduction.power_sum, x, ord, dtype) for x in self]
+    return [_reduced(reduction.powsum, x, ord, dtype) for x in self]
 
 
 def _reduced(fn: Callable, x: Array, ord: float, dtype: Any) -> Array:

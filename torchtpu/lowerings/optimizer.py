@@ -5,6 +5,7 @@ Lists have an array for each parameter. A step that a scaler found infinities fo
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -32,36 +33,22 @@ def adam(
     maximize: bool,
     grad_scale: Array | None,
     found_inf: Array | None,
+    decoupled: bool = False,
 ) -> tuple[Column, ...]:
+    """decoupled: the weights decay by themselves, not by a part of the gradient (AdamW)."""
+
     def step(param, grad, count, *state):
-        return _adam(param, _decayed(grad, param, weight_decay), count, lr, beta1, beta2, eps, *state)
+        if decoupled:
+            param = param * (1 - lr * weight_decay)
+        else:
+            grad = _decayed(grad, param, weight_decay)
+        return _adam(param, grad, count, lr, beta1, beta2, eps, *state)
 
     states = [exp_avgs, exp_avg_sqs, max_exp_avg_sqs]
     return _update(step, self, grads, states, state_steps, maximize, grad_scale, found_inf)
 
 
-def adamw(
-    self: Column,
-    grads: Column,
-    exp_avgs: Column,
-    exp_avg_sqs: Column,
-    max_exp_avg_sqs: Column,
-    state_steps: Column,
-    lr: Scalar,
-    beta1: Scalar,
-    beta2: float,
-    weight_decay: Scalar,
-    eps: Scalar,
-    amsgrad: bool,
-    maximize: bool,
-    grad_scale: Array | None,
-    found_inf: Array | None,
-) -> tuple[Column, ...]:
-    def step(param, grad, count, *state):
-        return _adam(param * (1 - lr * weight_decay), grad, count, lr, beta1, beta2, eps, *state)
-
-    states = [exp_avgs, exp_avg_sqs, max_exp_avg_sqs]
-    return _update(step, self, grads, states, state_steps, maximize, grad_scale, found_inf)
+adamw = partial(adam, decoupled=True)
 
 
 def _adam(

@@ -119,23 +119,17 @@ def vector_norm(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -
         return jnp.min(size, axis=dim, keepdims=keepdim)
     if ord == 0:
         return jnp.sum((size != 0).astype(size.dtype), axis=dim, keepdims=keepdim)
-    total = power_sum(self, ord, dim, keepdim, None)
+    total = powsum(self, ord, dim, keepdim, None)
     return total if ord == 1 else jnp.sqrt(total) if ord == 2 else total ** (1 / ord)
 
 
-def power_sum(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -> Array:
-    """The sum of |x| ** ord: a norm without its root."""
+def powsum(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -> Array:
+    """The sum of |x| ** ord: a norm before its root is taken. One that takes none is itself."""
+    if ord in (math.inf, -math.inf, 0):
+        return vector_norm(self, ord, dim, keepdim, dtype)
     size = jnp.abs(self if dtype is None else self.astype(dtype))
     powers = size if ord == 1 else size * size if ord == 2 else size**ord
     return jnp.sum(powers, axis=dim, keepdims=keepdim)
-
-
-def powsum(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -> Array:
-    """A norm before its root is taken."""
-    if ord in (math.inf, -math.inf, 0, 1):
-        return vector_norm(self, ord, dim, keepdim, dtype)
-    size = jnp.abs(self if dtype is None else self.astype(dtype))
-    return jnp.sum(size * size if ord == 2 else size**ord, axis=dim, keepdims=keepdim)
 
 
 def norm(self: Array, p: float | None, dim: Dims, keepdim: bool) -> Array:

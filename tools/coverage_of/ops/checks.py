@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from tests.compare import Failure, assert_same, assert_same_outcome, outcome
+from tests.compare import Failure, assert_same, assert_same_outcome, outcome, usual_tolerance
 from tests.ops import distribution
 from tests.ops.calls import Call, Gradients
 from torch.testing._internal.common_device_type import toleranceOverride
@@ -20,6 +20,8 @@ from ops.open_results import UNWRITTEN, is_random, without_ties
 FIRST = 60
 # How many numbers judge the distribution of a random operator, whose samples are small.
 DRAWN = 4096
+# PyTorch's test classes that compare an operator's results with references: not those of decompositions, tracers and the like.
+_COMPARING = (None, "TestCommon", "TestUnaryUfuncs", "TestBinaryUfuncs", "TestReductions")
 # Layouts of their own, which are no business of dense kernels.
 OTHER_LAYOUTS = ("sparse.",)
 # Operators that want their other tensors on the CPU, on every device.
@@ -53,15 +55,15 @@ class Subject:
         call: Call,
         change: Callable[[torch.Tensor], torch.Tensor] = lambda tensor: tensor,
         process: Callable[[Any], Any] = lambda result: result,
-    ) -> Call | None:
+    ) -> None:
         """The call, with `change` applied to its tensors on either device, gives the same, or raises the same.
 
-        `process` leaves of a result what is determined. Returns the call on the device.
+        `process` leaves of a result what is determined.
         """
         ours, theirs = (side.map(change) for side in self._both(call))
         if self.info.name in UNWRITTEN or not isinstance(outcome(call.to("cpu")), Failure) and is_random(call):
             self._compare_draws(ours, theirs)
-            return None
+            return
         expected, result = outcome(theirs), outcome(ours)
         try:
             assert_same_outcome(lambda: result, lambda: expected, strides=False, **self.tolerance)
@@ -70,7 +72,6 @@ class Subject:
                 raise
             sides = [without_ties(self.info.name, theirs, process(side)) for side in (result, expected)]
             assert_same(*sides, strides=False, **self.tolerance)
-        return ours
 
     def _both(self, call: Call) -> tuple[Call, Call]:
         ours, theirs = call.both()
@@ -87,19 +88,18 @@ class Subject:
 
 
 def _tolerance(info: OpInfo, dtype: torch.dtype) -> dict[str, float]:
-    """The widest that the OpInfo gives any of its tests on the CPU; without one, that of its dtype."""
+    """The widest that the OpInfo gives those of its tests that compare results; without one, that of its dtype."""
     found: list[Any] = []
     for decorator in info.decorators:
         if not isinstance(decorator, DecorateInfo):
             found.append(decorator)
-        elif decorator.device_type in (None, "cpu"):
+        elif decorator.device_type in (None, "cpu") and decorator.cls_name in _COMPARING:
             found += decorator.decorators
     given = [each.d[dtype] for each in found if isinstance(each, toleranceOverride) and dtype in each.d]
     if not given:
         return {}
-    usual = torch.testing._comparison.default_tolerances(dtype)
-    rtol, atol = zip(usual, *((each.rtol, each.atol) for each in given))
-    return {"rtol": max(rtol), "atol": max(atol)}
+    usual = usual_tolerance(dtype)
+    return {name: max(usual[name], *(getattr(each, name) for each in given)) for name in usual}
 
 
 def tensors(result: Any) -> list[torch.Tensor]:
