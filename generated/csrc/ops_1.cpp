@@ -458,6 +458,10 @@ const std::vector<OpSpec>& specs() {
       // isinf
       {"isinf", "isinf", false, false, {{"self", Role::Read}}},
       {"isinf.out", "isinf", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // kaiser_window
+      {"kaiser_window", "kaiser_window", false, false, {{"window_length", Role::Static}, {"dtype", Role::Static},
+       {"layout", Role::Ignored}, {"device", Role::Ignored}, {"pin_memory", Role::Ignored}}},
+      {"kaiser_window.out", "kaiser_window", false, false, {{"window_length", Role::Static}, {"out", Role::Write}}},
       // leaky_relu
       {"leaky_relu", "leaky_relu", false, false, {{"self", Role::Read}, {"negative_slope", Role::Traced, {0.01}}}},
       {"leaky_relu.out", "leaky_relu", false, false,

@@ -498,6 +498,18 @@ const std::vector<OpSpec>& specs() {
       // isnan
       {"isnan", "isnan", false, false, {{"self", Role::Read}}},
       {"isnan.out", "isnan", false, false, {{"self", Role::Read}, {"out", Role::Write}}},
+      // kaiser_window.beta
+      {"kaiser_window.beta", "kaiser_window.beta", false, false, {{"window_length", Role::Static},
+       {"periodic", Role::Static}, {"beta", Role::Traced}, {"dtype", Role::Static}, {"layout", Role::Ignored},
+       {"device", Role::Ignored}, {"pin_memory", Role::Ignored}}},
+      {"kaiser_window.beta_out", "kaiser_window.beta", false, false,
+       {{"window_length", Role::Static}, {"periodic", Role::Static}, {"beta", Role::Traced}, {"out", Role::Write}}},
+      // kaiser_window.periodic
+      {"kaiser_window.periodic", "kaiser_window.periodic", false, false, {{"window_length", Role::Static},
+       {"periodic", Role::Static}, {"dtype", Role::Static}, {"layout", Role::Ignored}, {"device", Role::Ignored},
+       {"pin_memory", Role::Ignored}}},
+      {"kaiser_window.periodic_out", "kaiser_window.periodic", false, false,
+       {{"window_length", Role::Static}, {"periodic", Role::Static}, {"out", Role::Write}}},
       // lcm
       {"lcm", "lcm", false, false, {{"self", Role::Read}, {"other", Role::Read}}},
       {"lcm.out", "lcm", false, false, {{"self", Role::Read}, {"other", Role::Read}, {"out", Role::Write}}},

@@ -1969,6 +1969,21 @@ def isposinf(self):
     return self == jnp.inf
 
 
+def kaiser_window(window_length, dtype):
+    # kaiser_window
+    return creation_family.kaiser_window(window_length=window_length, dtype=dtype)
+
+
+def kaiser_window_beta(window_length, periodic, beta, dtype):
+    # kaiser_window.beta
+    return creation_family.kaiser_window(window_length=window_length, periodic=periodic, beta=beta, dtype=dtype)
+
+
+def kaiser_window_periodic(window_length, periodic, dtype):
+    # kaiser_window.periodic
+    return creation_family.kaiser_window(window_length=window_length, periodic=periodic, dtype=dtype)
+
+
 def kthvalue(self, k, dim, keepdim):
     # kthvalue
     return sorting_family.kthvalue(self=self, k=k, dim=dim, keepdim=keepdim)
@@ -5693,6 +5708,22 @@ ENTRIES: dict[str, Entry] = {
         promoted=("self",),
         structured=True,
     ),
+    "kaiser_window": Entry(
+        "kaiser_window",
+        (Param("window_length", "int", False), Param("dtype", "ScalarType?", False)),
+        kaiser_window,
+    ),
+    "kaiser_window.beta": Entry(
+        "kaiser_window.beta",
+        (Param("window_length", "int", False), Param("periodic", "bool", False), Param("beta", "float", True),
+         Param("dtype", "ScalarType?", False)),
+        kaiser_window_beta,
+    ),
+    "kaiser_window.periodic": Entry(
+        "kaiser_window.periodic",
+        (Param("window_length", "int", False), Param("periodic", "bool", False), Param("dtype", "ScalarType?", False)),
+        kaiser_window_periodic,
+    ),
     "kthvalue": Entry(
         "kthvalue",
         (Param("self", "Tensor", True), Param("k", "int", False), Param("dim", "int", False),
@@ -8470,6 +8501,12 @@ OVERLOADS: dict[str, str] = {
     "isneginf.out": "isneginf",
     "isposinf": "isposinf",
     "isposinf.out": "isposinf",
+    "kaiser_window": "kaiser_window",
+    "kaiser_window.out": "kaiser_window",
+    "kaiser_window.beta": "kaiser_window.beta",
+    "kaiser_window.beta_out": "kaiser_window.beta",
+    "kaiser_window.periodic": "kaiser_window.periodic",
+    "kaiser_window.periodic_out": "kaiser_window.periodic",
     "kthvalue": "kthvalue",
     "kthvalue.values": "kthvalue",
     "lcm": "lcm",

@@ -535,6 +535,13 @@ class TestIsinf(OpTest):
     overloads = ("isinf", "isinf.out")
 
 
+class TestKaiserWindow(OpTest):
+    entry = "kaiser_window"
+    aten = "kaiser_window"
+    overloads = ("kaiser_window", "kaiser_window.out")
+    samples = "kaiser"
+
+
 class TestLeakyRelu(OpTest):
     entry = "leaky_relu"
     aten = "leaky_relu"

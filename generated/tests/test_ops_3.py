@@ -597,6 +597,20 @@ class TestIsnan(OpTest):
     overloads = ("isnan", "isnan.out")
 
 
+class TestKaiserWindowBeta(OpTest):
+    entry = "kaiser_window.beta"
+    aten = "kaiser_window"
+    overloads = ("kaiser_window.beta", "kaiser_window.beta_out")
+    samples = "kaiser"
+
+
+class TestKaiserWindowPeriodic(OpTest):
+    entry = "kaiser_window.periodic"
+    aten = "kaiser_window"
+    overloads = ("kaiser_window.periodic", "kaiser_window.periodic_out")
+    samples = "kaiser"
+
+
 class TestLcm(OpTest):
     entry = "lcm"
     aten = "lcm"

@@ -601,3 +601,12 @@ def ldl_factors(entry: str, dtype: torch.dtype) -> list[Arguments]:
         factors = torch.linalg.ldl_factor(matrix + (matrix.mH if hermitian else matrix.mT), hermitian=hermitian)
         calls += [((*factors, make((2, 4, columns))), {"hermitian": hermitian}) for columns in (1, 3)]
     return calls
+
+
+def kaiser(entry: str, dtype: torch.dtype) -> list[Arguments]:
+    """Windows of no, one and several points."""
+    if not dtype.is_floating_point:
+        return []
+    more = {"kaiser_window": [()], "kaiser_window.periodic": [(True,), (False,)]}.get(entry, [(True, 3.0), (False, 30.0)])
+    options = {"dtype": dtype, "device": torch.device("cpu")}
+    return [((size, *each), options) for size in (12, 5, 2, 1, 0) for each in more]

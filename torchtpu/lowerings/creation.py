@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from torchtpu.lowerings.elementwise import i0
 from torchtpu.lowerings.opmath import opmath_dtype
 from torchtpu.lowerings.promotion import Scalar, cast, result_type, where
 
@@ -61,6 +62,18 @@ def eye(n: int, dtype: Any) -> Array:
 
 def eye_m(n: int, m: int, dtype: Any) -> Array:
     return (_column_minus_row((n, m)) == 0).astype(dtype or jnp.float32)
+
+
+def kaiser_window(window_length: int, dtype: Any, periodic: bool = True, beta: Scalar = 12.0) -> Array:
+    """A periodic window is a longer one without its last point."""
+    dtype = dtype or jnp.float32
+    if window_length <= 1:
+        return jnp.ones((window_length,), dtype)
+    compute = opmath_dtype(dtype)
+    beta = cast(beta, compute)
+    last = window_length - 1 + periodic
+    x = lax.iota(compute, window_length) * (2 / last) - 1
+    return (i0(beta * jnp.sqrt(jnp.maximum(1 - x * x, 0))) / i0(beta)).astype(dtype)
 
 
 def tril_indices(row: int, col: int, offset: int, dtype: Any) -> Array:
