@@ -52,6 +52,15 @@ double as_double(const c10::IValue& number) {
   return number.toDouble();
 }
 
+bool came_by_generator(c10::ArrayRef<c10::IValue> args) {
+  bool generator = false;
+  for (const c10::IValue& arg : args) {
+    if (arg.isTensor() && arg.toTensor().is_privateuseone()) return false;
+    generator |= arg.isGenerator();
+  }
+  return generator;
+}
+
 }  // namespace
 
 double largest(const c10::IValue& numbers) {
@@ -99,6 +108,7 @@ void Call::add_tensor(const at::Tensor& tensor, bool written) {
   auto dtype = static_cast<uint64_t>(c10::typeMetaToScalarType(tensor.dtype()));
   bool wrapped = impl->is_wrapped_number();
   if (!tensor.is_privateuseone()) {
+    if (C10_UNLIKELY(tensor.dim() != 0 || written) && came_by_generator(args)) throw BelongsToTheCpu();
     TORCH_CHECK(tensor.is_cpu() && tensor.dim() == 0 && !written,
                 "Expected all tensors to be on the same device, but found at least two devices, tpu:",
                 static_cast<int>(device < 0 ? 0 : device), " and ", tensor.device(), "!");

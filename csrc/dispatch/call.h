@@ -29,6 +29,9 @@ struct TracedNumber {
   bool specialized;  // its value is in the key after all
 };
 
+// Thrown by Call: no tensor of the call is on the device, only its generator, which is what brought it here.
+struct BelongsToTheCpu {};
+
 class Call {
  public:
   // Throws when the tensors are on different devices.

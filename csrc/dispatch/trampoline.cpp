@@ -71,9 +71,7 @@ bool run_composed(const OpSpec& spec, torch::jit::Stack* stack) {
   return true;
 }
 
-}  // namespace
-
-void run(const OpSpec& spec, torch::jit::Stack* stack) {
+void run_here(const OpSpec& spec, torch::jit::Stack* stack) {
   size_t num_args = spec.args.size();
   auto args = torch::jit::last(*stack, num_args);
   for (Check check : spec.checks) {
@@ -96,6 +94,24 @@ void run(const OpSpec& spec, torch::jit::Stack* stack) {
       case Found::Resized: continue;
       case Found::Cpu: return fall_back(spec, program->redirect->cpu, stack);
     }
+  }
+}
+
+}  // namespace
+
+void run(const OpSpec& spec, torch::jit::Stack* stack) {
+  try {
+    run_here(spec, stack);
+  } catch (const BelongsToTheCpu&) {
+    // Not every kernel of the CPU's looks at its generator, and one that draws nothing needs none.
+    for (size_t i = 0; i < spec.args.size(); ++i) {
+      c10::IValue& arg = torch::jit::peek(*stack, i, spec.args.size());
+      TORCH_CHECK(!arg.isTensor() || arg.toTensor().numel() == 0,
+                  "Expected a 'cpu' device type for generator but found 'tpu'");
+      if (arg.isGenerator()) arg = c10::IValue();
+    }
+    auto op = c10::Dispatcher::singleton().findSchema(operator_name(spec.overload));
+    c10::Dispatcher::singleton().callBoxedForDispatchKey(*op, c10::DispatchKey::CPU, stack);
   }
 }
 

@@ -592,6 +592,23 @@ def test_random_warns_of_bounds_as_the_cpu_does(device, dtype) -> None:
     assert warned(device) == warned("cpu")
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda generator: torch.randperm(0, generator=generator),
+        lambda generator: torch.randperm(3, generator=generator),
+        lambda generator: torch.empty(3).normal_(generator=generator),
+        lambda generator: torch.bernoulli(torch.ones(3), generator=generator),
+    ],
+)
+def test_a_generator_of_the_device_for_the_cpu(draw) -> None:
+    """Such a call is the CPU's: it draws nothing, or says what it expected."""
+    try:
+        assert draw(torch.Generator("tpu")).numel() == 0
+    except RuntimeError as error:
+        assert str(error) == "Expected a 'cpu' device type for generator but found 'tpu'"
+
+
 def test_nothing_is_drawn_from_any_generator() -> None:
     """As torch has it: who draws no number needs no generator of the right device."""
     assert torch.randperm(0, device="tpu", generator=torch.Generator()).numel() == 0
