@@ -2,15 +2,11 @@
 
 from collections.abc import Callable
 
-import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.device import ON_TPU, compiles
+from tests.device import compiles
 from tests.models.networks import Task, wide_transformer
-
-pytestmark = pytest.mark.skipif(not ON_TPU, reason="counts what the runtime counts")
-
 
 class _Kernels(TorchDispatchMode):
     """Counts the calls that compute something: those that return no view of an argument, and not nothing."""
@@ -44,8 +40,8 @@ def _training(device: str, **options: bool) -> tuple[Task, torch.optim.Optimizer
     return task, torch.optim.AdamW(task.model.parameters(), lr=1e-3, **options)
 
 
-def test_a_step_runs_no_more_programs_than_the_cpu_kernels(device) -> None:
-    training = _training(device)
+def test_a_step_runs_no_more_programs_than_the_cpu_kernels() -> None:
+    training = _training("tpu")
     _step(*training), _step(*training)
     with compiles(at_most=0):
         executions = _executions(lambda: _step(*training))
@@ -56,8 +52,8 @@ def test_a_step_runs_no_more_programs_than_the_cpu_kernels(device) -> None:
     assert executions <= kernels.count, f"{executions} executions, {kernels.count} kernels"
 
 
-def test_an_optimizer_runs_few_programs(device) -> None:
-    task, optimizer = _training(device, fused=True)
+def test_an_optimizer_runs_few_programs() -> None:
+    task, optimizer = _training("tpu", fused=True)
     for _ in range(2):
         task.loss().backward()
         optimizer.step()

@@ -23,16 +23,16 @@ def apply_to(name: str | None) -> bool:
     return name is not None and torch.Tag.pointwise in overload(name).tags
 
 
-def instead(call: Call) -> Call:
+def instead(call: Call, without: tuple = ()) -> Call:
     """The call with the dtype's edges in place of its tensors, of which three meet in all combinations."""
     tensors = list({id(tensor): tensor for tensor in call.tensors()}.values())
     places = {id(tensor): place for place, tensor in enumerate(tensors[:3])}
 
-    sizes = [len(NUMBERS.get(_name(tensor.dtype), (0,))) for tensor in tensors[:3]]
+    sizes = [len(_numbers(tensor.dtype, without) or (0,)) for tensor in tensors[:3]]
 
     def edges(tensor: torch.Tensor) -> torch.Tensor:
-        numbers = NUMBERS.get(_name(tensor.dtype))
-        if numbers is None or id(tensor) not in places:
+        numbers = _numbers(tensor.dtype, without)
+        if not numbers or id(tensor) not in places:
             return tensor.flatten()[:1].clone()
         made = torch.tensor(numbers, dtype=tensor.dtype).reshape(-1, *[1] * (len(places) - 1))
         return made.movedim(0, places[id(tensor)]).expand(sizes).contiguous()
@@ -40,8 +40,8 @@ def instead(call: Call) -> Call:
     return call.map(edges)
 
 
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype)[6:]
+def _numbers(dtype: torch.dtype, without: tuple) -> list:
+    return [number for number in NUMBERS.get(str(dtype)[6:], ()) if number not in without]
 
 
 def alternative(op: str, call: Call) -> Any:
