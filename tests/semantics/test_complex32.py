@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.compare import Failure, assert_same, assert_same_error, assert_same_outcome, outcome
-from tests.device import DEVICE, ON_TPU
+from tests.device import DEVICE
 
 C = torch.complex32
 
