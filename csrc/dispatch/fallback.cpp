@@ -132,8 +132,7 @@ TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) {
 
 // What makes compressed tensors from others.
 void refuse_compressing(torch::Library& library) {
-  for (const char* op : {"_to_sparse_csr", "_to_sparse_csc", "_to_sparse_bsr", "_to_sparse_bsc", "_sparse_compressed_tensor_unsafe",
-                         "_validate_compressed_sparse_indices"}) {
+  for (const char* op : {"_to_sparse_csr", "_to_sparse_csc", "_to_sparse_bsr", "_to_sparse_bsc"}) {
     library.impl(op, torch::CppFunction::makeFromBoxedFunction<&refuse_compressed>());
   }
 }

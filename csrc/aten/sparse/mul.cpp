@@ -68,8 +68,10 @@ at::Tensor sparse_mask(const at::Tensor& self, const at::Tensor& mask) {
   return make(mask, mask._indices().clone(), values_at(self, mask), mask.is_coalesced());
 }
 
-// Has the entries of `mask`; without `accumulate_matches`, only one of several entries of self at one position counts.
+// The sums of self's entries at those of `mask`. ATen can also take any one of several at a position: which, is left open.
 at::Tensor sparse_mask_projection(const at::Tensor& self, const at::Tensor& mask, bool accumulate_matches) {
+  TORCH_CHECK_NOT_IMPLEMENTED(accumulate_matches || self.is_coalesced(),
+                              "torchtpu: _sparse_mask_projection: coalesce() the tensor, or accumulate its matches");
   return sparse_mask(self, mask);
 }
 
